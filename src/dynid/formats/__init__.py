@@ -1,0 +1,1 @@
+"""Readers of robot descriptions, one file format per module."""
