@@ -1,0 +1,42 @@
+"""dynid: the dynamic model of a robot arm, from its description and its logs.
+
+Names are loaded when they are first used, so that importing the package costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from dynid.errors import ArgumentError, DynidError, MissingExtraError, RobotError
+    from dynid.formats.load import load_robot
+    from dynid.robot import Robot
+
+_HOMES = {
+    "ArgumentError": "dynid.errors",
+    "DynidError": "dynid.errors",
+    "MissingExtraError": "dynid.errors",
+    "Robot": "dynid.robot",
+    "RobotError": "dynid.errors",
+    "load_robot": "dynid.formats.load",
+}
+
+__all__ = [
+    "ArgumentError",
+    "DynidError",
+    "MissingExtraError",
+    "Robot",
+    "RobotError",
+    "load_robot",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'dynid' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])
