@@ -135,20 +135,6 @@ def operands(node: Node) -> tuple[int, ...]:
     return () if node[0] in ("const", "input") else node[1:]
 
 
-@dataclass(frozen=True)
-class Operations:
-    """What a program costs, by the rule of docs/notation.md."""
-
-    mul: int
-    add: int
-    neg: int
-    sincos: int
-
-    @property
-    def total(self) -> int:
-        return self.mul + self.add + self.neg
-
-
 @dataclass(frozen=True, eq=False)
 class Program:
     """Named inputs, and expressions of one graph as outputs."""
@@ -169,22 +155,6 @@ class Program:
                 seen.add(k)
                 stack.extend(operands(nodes[k]))
         return tuple(sorted(seen))
-
-    def count(self) -> Operations:
-        """Operations of the straight-line code: doublings are additions, a sin/cos pair counts once."""
-        nodes = self.graph.nodes
-        mul = add = 0
-        angles: set[int] = set()
-        for k in self.live:
-            kind = nodes[k][0]
-            if kind == "*" and nodes[nodes[k][1]] != ("const", 2.0):
-                mul += 1
-            elif kind in ("+", "-", "*"):
-                add += 1
-            elif kind in ("sin", "cos"):
-                angles.add(nodes[k][1])
-        negated = {out.node for out in self.outputs if isinstance(out, Expr) and out.sign < 0}
-        return Operations(mul, add, len(negated), len(angles))
 
     def replay(
         self, values: Mapping[str, Any], sin: Callable[[Any], Any] = sin, cos: Callable[[Any], Any] = cos

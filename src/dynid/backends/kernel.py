@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from dynid.backends.cache import load_object, store_object
 from dynid.backends.layout import Rows, Signature, Tile
 from dynid.backends.sincos import emit_sincos, splat
-from dynid.program import Expr, Program
+from dynid.program import Program
 from dynid.spatial import Array
+from dynid.steps import steps_of
 
 llvm: Any = llvmlite.binding  # it carries no types
 
@@ -221,34 +222,36 @@ def _body(
     load: Callable[[str], str],
     store: Callable[[int, str], None],
 ) -> None:
-    """All live nodes in order of creation; each output is stored as soon as it is known."""
+    """All steps in order; each output is stored as soon as it is known."""
     vector = f"<{target.lanes} x double>"
-    nodes = program.graph.nodes
+    code = steps_of(program)
     value: dict[int, str] = {}
     pairs: dict[int, tuple[str, str]] = {}
-    uses: dict[int, list[tuple[int, int]]] = {}
-    for k, out in enumerate(program.outputs):
-        if isinstance(out, Expr):
-            uses.setdefault(out.node, []).append((k, out.sign))
+    outputs: dict[int, list[int]] = {}
+    for k, out in enumerate(code.outputs):
+        if isinstance(out, int):
+            outputs.setdefault(out, []).append(k)
         else:
             store(k, splat(target.lanes, out))
-    for number in program.live:
-        match nodes[number]:
-            case ("const", c):
-                value[number] = splat(target.lanes, c)
-            case ("input", name):
-                value[number] = load(name)
-            case ("sin" | "cos" as kind, angle):
-                if angle not in pairs:
-                    pairs[angle] = emit_sincos(write, value[angle], target.lanes, target.fma)
-                value[number] = pairs[angle][0 if kind == "sin" else 1]
-            case (kind, a, b):
+    for kind, number, a, b, what in code.steps:
+        match kind:
+            case "const":
+                value[number] = splat(target.lanes, float(what))
+            case "input":
+                value[number] = load(str(what))
+            case "sin" | "cos":
+                if a not in pairs:
+                    pairs[a] = emit_sincos(write, value[a], target.lanes, target.fma)
+                value[number] = pairs[a][0 if kind == "sin" else 1]
+            case "neg":
+                value[number] = write(f"fneg {vector} {value[a]}")
+            case "double":
+                value[number] = write(f"fadd {vector} {value[a]}, {value[a]}")
+            case _:
                 op = {"*": "fmul", "+": "fadd", "-": "fsub"}[kind]
                 value[number] = write(f"{op} contract {vector} {value[a]}, {value[b]}")
-            case _:
-                raise AssertionError(nodes[number])
-        for k, sign in uses.get(number, ()):
-            store(k, value[number] if sign > 0 else write(f"fneg {vector} {value[number]}"))
+        for k in outputs.get(number, ()):
+            store(k, value[number])
 
 
 # --- compilation --------------------------------------------------------------------------------------
