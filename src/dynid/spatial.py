@@ -26,6 +26,7 @@ PARAMETER_LETTERS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 
 # Files write right angles with nine decimals or more; anything closer than this to a right angle is one.
 SNAP = 1e-9
+ROUNDING = 1e-15  # of products of rotations
 
 _TENSOR_INDEX = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
@@ -68,17 +69,18 @@ class Frame:
 
 
 def snap(rotation: ArrayLike) -> Array:
-    """A rotation matrix with the entries that are zero or one up to rounding made exactly so.
+    """A rotation matrix whose rows and columns that are unit vectors up to rounding are exactly so.
 
-    Only entries within `SNAP` of zero are cleared, which changes the matrix by rounding of the file it
-    came from, never by more; a row or column left with one entry becomes a unit vector.
+    Files round right angles to nine digits or more, so such a row is off by at most `SNAP`. Entries that
+    are small without making a unit vector are figures and stay, unless they are rounding of ours.
     """
     R = np.array(rotation, dtype=np.float64)
-    R[np.abs(R) < SNAP] = 0.0
-    lonely = (np.count_nonzero(R, axis=1, keepdims=True) == 1) | (
-        np.count_nonzero(R, axis=0, keepdims=True) == 1
+    cleared = np.where(np.abs(R) < SNAP, 0.0, R)
+    unit = (np.count_nonzero(cleared, axis=1, keepdims=True) == 1) | (
+        np.count_nonzero(cleared, axis=0, keepdims=True) == 1
     )
-    R[lonely] = np.sign(R[lonely])
+    R[unit] = np.sign(cleared[unit])
+    R[np.abs(R) < ROUNDING] = 0.0
     return R
 
 

@@ -1,0 +1,140 @@
+"""The array interface against Pinocchio's Python calls, and against what the processor can do at all."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pinocchio as pin
+
+import dynid
+from benchmarks.measure import Row, fastest
+from benchmarks.pinocchio_models import pinocchio_model
+from dynid.backends.kernel import host
+from dynid.dynamics import Dynamics
+from dynid.robot import Joint, Link, Robot
+from dynid.spatial import Frame, frozen, parameters_from_com, rotation_about
+from dynid.steps import count
+
+SAMPLES = 200_000
+
+
+def motion(dof: int, samples: int) -> np.ndarray:
+    return np.random.default_rng(0).uniform(-2, 2, (3, samples, dof))
+
+
+def pinocchio_seconds(function: Callable[..., object], robot: Robot, calls: int = 2000) -> float:
+    """Per sample, in a Python loop over samples."""
+    model = pinocchio_model(robot)
+    data = model.createData()
+    triples = list(zip(*motion(robot.dof, calls), strict=True))
+
+    def loop() -> None:
+        for q, qd, qdd in triples:
+            function(model, data, q, qd, qdd)
+
+    return fastest(loop) / calls
+
+
+def regressor_seconds(robot: Robot, samples: int) -> float:
+    """Per sample, on one core, every column computed and none stored beyond its tile."""
+    dynamics = Dynamics(robot)
+    q, qd, qdd = motion(robot.dof, samples)
+
+    def stream() -> None:
+        for _ in dynamics.regressor_tiles(q, qd, qdd):
+            pass
+
+    return fastest(stream) / samples
+
+
+def trace_and_compile_seconds(robot: Robot) -> float:
+    """From the robot to a regressor kernel that has run once, nothing cached."""
+    os.environ["DYNID_CACHE"] = ""
+    one = motion(robot.dof, 1)
+    begin = time.perf_counter()
+    next(Dynamics(robot).regressor_tiles(*one))
+    return time.perf_counter() - begin
+
+
+def tree(joints: int) -> Robot:
+    """A binary tree of revolute joints in all directions."""
+    rng = np.random.default_rng(1)
+    made: list[Joint] = []
+    links: list[Link] = []
+    for k in range(joints):
+        turn = rotation_about((1, 0, 0), rng.choice([-1, 1]) * np.pi / 2)
+        before = Frame(turn, rng.uniform(-0.3, 0.3, 3))
+        made.append(Joint(name=f"j{k}", kind="revolute", parent=(k - 1) // 2, before=before))
+        phi = parameters_from_com(rng.uniform(0.5, 2), rng.uniform(-0.1, 0.1, 3), np.diag([2.0, 3.0, 4.0]))
+        links.append(Link(name=f"l{k}", parameters=frozen(phi)))
+    return Robot(name=f"tree{joints}", joints=tuple(made), links=tuple(links))
+
+
+def dgemm_flops(size: int = 512) -> float:
+    """Floating-point operations per second of a matrix product on one core."""
+    a, b = np.random.default_rng(0).random((2, size, size))
+    return 2.0 * size**3 / fastest(lambda: a @ b)
+
+
+def rows() -> list[Row]:
+    panda, branches = dynid.load_robot("panda"), tree(32)
+    wide = host().lanes == 8
+    program, _, _ = Dynamics(panda).regressor_program()
+    operations = count(program)
+    found: list[Row] = []
+
+    theirs = pinocchio_seconds(pin.computeJointTorqueRegressor, panda)
+    ours = regressor_seconds(panda, SAMPLES)
+    goal = 45 if wide else 25
+    found.append(
+        Row(
+            f"regressor, 7 joints, 70 columns: {ours * 1e9:.0f} ns a sample on one core, Pinocchio from Python "
+            f"{theirs * 1e9:.0f} ns",
+            f"{theirs / ours:.0f}x",
+            f">= {goal}x",
+            theirs / ours >= goal,
+        )
+    )
+    flops = (operations.mul + operations.add + operations.neg) / ours
+    peak = dgemm_flops()
+    found.append(
+        Row(
+            f"... its {operations.mul} + {operations.add} operations, sines apart: {flops / 1e9:.1f} GFLOP/s, "
+            f"dgemm {peak / 1e9:.1f}",
+            f"{100 * flops / peak:.0f} %",
+            "70 %",
+            flops / peak >= 0.7,
+        )
+    )
+
+    theirs = pinocchio_seconds(pin.rnea, panda)
+    q, qd, qdd = motion(7, SAMPLES)
+    ours = fastest(lambda: panda.inverse_dynamics(q, qd, qdd)) / SAMPLES
+    found.append(
+        Row(
+            f"inverse dynamics of {SAMPLES} samples, all cores: {ours * 1e9:.0f} ns a sample, Pinocchio "
+            f"{theirs * 1e9:.0f} ns",
+            f"{theirs / ours:.0f}x",
+            ">= 40x",
+            theirs / ours >= 40,
+        )
+    )
+
+    seconds = min(trace_and_compile_seconds(panda) for _ in range(5))
+    found.append(Row("trace and compile the 7-joint regressor", f"{seconds:.2f} s", "< 0.3 s", seconds < 0.3))
+    seconds = min(trace_and_compile_seconds(branches) for _ in range(2))
+    found.append(Row("... of a 32-joint tree", f"{seconds:.2f} s", "< 3 s", seconds < 3))
+    theirs = pinocchio_seconds(pin.computeJointTorqueRegressor, branches, 500)
+    ours = regressor_seconds(branches, 20_000)
+    found.append(
+        Row(
+            f"regressor of the tree, 320 columns: {ours * 1e9:.0f} ns, Pinocchio {theirs * 1e9:.0f} ns",
+            f"{theirs / ours:.0f}x",
+            ">= 40x",
+            theirs / ours >= 40,
+        )
+    )
+    return found
