@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from helpers_rnea import motions
 
 from dynid.robot import Joint, Link, Robot
 from dynid.spatial import Frame, cross_matrix, rotation_about
+from helpers_rnea import motions
 
 _UNITS = [
     np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], dtype=float) for xx, xy, xz, yy, yz, zz in np.eye(6)

@@ -145,7 +145,7 @@ def test_nothing_is_written_past_the_samples(any_host, count):
     arrays, common = samples(3, count)
     out = np.full((count + 9, 8), -7.0)
     compiled = kernel.compile_program(program, SIGNATURE, Rows((1, 2, 4, 5, 6)))
-    compiled.run(arrays, common, out, 0, count)
+    compiled.bind(arrays, common, out)(0, count)
     assert np.all(out[count:] == -7.0)
     assert np.all(out[:, [0, 3, 7]] == -7.0)
     assert not np.any(out[:count, [1, 2, 5, 6]] == -7.0)
@@ -155,9 +155,9 @@ def test_tiles_hold_the_columns(any_host):
     program = random_program(5)
     arrays, common = samples(5, 30)
     rows = np.zeros((30, 5))
-    kernel.compile_program(program, SIGNATURE, Rows((0, 1, 2, 3, 4))).run(arrays, common, rows, 0, 30)
+    kernel.compile_program(program, SIGNATURE, Rows((0, 1, 2, 3, 4))).bind(arrays, common, rows)(0, 30)
     tile = np.zeros((5, 24))
-    kernel.compile_program(program, SIGNATURE, Tile(24)).run(arrays, common, tile, 11, 27)
+    kernel.compile_program(program, SIGNATURE, Tile(24)).bind(arrays, common, tile)(11, 27)
     assert np.array_equal(tile[:, :16].T, rows[11:27])
 
 
@@ -167,7 +167,7 @@ def test_any_strides(any_host):
     layout = Rows((0, 1, 2, 3, 4))
     compiled = kernel.compile_program(program, SIGNATURE, layout)
     expected = np.zeros((33, 5))
-    compiled.run(arrays, common, expected, 0, 33)
+    compiled.bind(arrays, common, expected)(0, 33)
     wide = np.full((66, 9), np.nan)
     wide[::2, 1:7:2] = arrays[0]
     views = [
@@ -176,7 +176,7 @@ def test_any_strides(any_host):
         ([arrays[0][:, ::-1].copy()[:, ::-1], arrays[1]], np.zeros((33, 5))),
     ]
     for given_arrays, out in views:
-        compiled.run(given_arrays, common, out, 0, 33)
+        compiled.bind(given_arrays, common, out)(0, 33)
         assert np.array_equal(out[:, :5], expected)
 
 
@@ -188,7 +188,7 @@ def test_a_nan_stays_in_its_sample_and_reaches_all_of_it(any_host):
     arrays, common = samples(1, 20)
     arrays[1][13, 1] = np.nan  # an input that the outputs do not use
     out = np.zeros((20, 2))
-    compiled.run(arrays, common, out, 0, 20)
+    compiled.bind(arrays, common, out)(0, 20)
     assert np.isnan(out).all(axis=1).tolist() == [k == 13 for k in range(20)]
     assert np.isfinite(np.delete(out, 13, axis=0)).all()
 
@@ -205,9 +205,8 @@ def empty_cache(tmp_path, monkeypatch):
 def run_once() -> np.ndarray:
     arrays, common = samples(2, 10)
     out = np.zeros((10, 5))
-    kernel.compile_program(random_program(2), SIGNATURE, Rows((0, 1, 2, 3, 4))).run(
-        arrays, common, out, 0, 10
-    )
+    compiled = kernel.compile_program(random_program(2), SIGNATURE, Rows((0, 1, 2, 3, 4)))
+    compiled.bind(arrays, common, out)(0, 10)
     return out
 
 

@@ -27,16 +27,16 @@ from dynid.spatial import Array
 
 # Beyond this the kernels' reduction of angles loses digits; larger angles are reduced by NumPy first.
 LARGEST_ANGLE = 1e5
-TILE = 128  # samples of a regressor tile: 255 columns of a 7-joint arm then fit the second-level cache
-_PADDING = 8  # keeps the columns of a tile off the same cache lines
+TILE_BYTES = 1 << 19  # a regressor tile this large stays in the second-level cache
+_PADDING = 8  # samples; keeps the columns of a tile off the same cache lines
 
 
 class Kernel(Protocol):
     """What both back ends offer."""
 
-    def run(
-        self, arrays: Sequence[Array], common: Array | None, out: Array, first: int, last: int
-    ) -> None: ...
+    def bind(
+        self, arrays: Sequence[Array], common: Array | None, out: Array
+    ) -> Callable[[int, int], None]: ...
 
     def run_all(self, arrays: Sequence[Array], common: Array | None, out: Array, count: int) -> None: ...
 
@@ -183,17 +183,24 @@ class Dynamics:
         """The regressor of N samples, a tile at a time and never whole: what estimators should use."""
         arrays, _ = self._samples((q, qd, qdd))
         kernel, rows, columns = self._tiled
-        values = np.empty((len(rows), TILE + _PADDING))
-        for first in range(0, len(arrays[0]), TILE):
-            last = min(first + TILE, len(arrays[0]))
-            kernel.run(arrays, None, values, first, last)
+        size = self._tile_samples(len(rows))
+        values = np.empty((len(rows), size + _PADDING))
+        fill = kernel.bind(arrays, None, values)
+        for first in range(0, len(arrays[0]), size):
+            last = min(first + size, len(arrays[0]))
+            fill(first, last)
             yield RegressorTile(first, last, rows, columns, values[:, : last - first])
 
     @cached_property
     def _tiled(self) -> tuple[Kernel, tuple[int, ...], tuple[int, ...]]:
         program, signature, places = self.regressor_program()
-        kernel = back_end()(program, signature, Tile(TILE + _PADDING))
+        kernel = back_end()(program, signature, Tile(self._tile_samples(len(places)) + _PADDING))
         return kernel, tuple(k // self.size for k in places), tuple(k % self.size for k in places)
+
+    @staticmethod
+    def _tile_samples(columns: int) -> int:
+        """Samples of a tile, a multiple of 16: at least 16, at most 512."""
+        return min(max(TILE_BYTES // (8 * max(columns, 1)) // 16, 1), 32) * 16
 
     # -- arguments -------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ It takes over where llvmlite cannot be imported, and it is the oracle for the co
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,8 +25,16 @@ class ReferenceKernel:
     signature: Signature
     layout: Rows | Tile
 
-    def run(self, arrays: Sequence[Array], common: Array | None, out: Array, first: int, last: int) -> None:
-        """Samples first .. last - 1."""
+    def bind(self, arrays: Sequence[Array], common: Array | None, out: Array) -> Callable[[int, int], None]:
+        """A function of (first, last) for these samples of these arrays."""
+        return lambda first, last: self._run(arrays, common, out, first, last)
+
+    def run_all(self, arrays: Sequence[Array], common: Array | None, out: Array, count: int) -> None:
+        """All samples."""
+        for first in range(0, count, CHUNK):
+            self._run(arrays, common, out, first, min(first + CHUNK, count))
+
+    def _run(self, arrays: Sequence[Array], common: Array | None, out: Array, first: int, last: int) -> None:
         values: dict[str, Array | float] = {}
         for (stem, width), array in zip(self.signature.arrays, arrays, strict=True):
             values |= {f"{stem}{k + 1}": array[first:last, k] for k in range(width)}
@@ -41,11 +49,6 @@ class ReferenceKernel:
                 out[k, : last - first] = result
             else:
                 out[first:last, self.layout.offsets[k]] = result + poison
-
-    def run_all(self, arrays: Sequence[Array], common: Array | None, out: Array, count: int) -> None:
-        """All samples."""
-        for first in range(0, count, CHUNK):
-            self.run(arrays, common, out, first, min(first + CHUNK, count))
 
 
 def interpret(program: Program, signature: Signature, layout: Rows | Tile) -> ReferenceKernel:
