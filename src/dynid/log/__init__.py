@@ -1,0 +1,1 @@
+"""Logs: readers, their health, and clean samples from them."""
