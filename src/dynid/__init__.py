@@ -9,25 +9,30 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from dynid.base import BaseParameters, base_parameters
     from dynid.errors import ArgumentError, DynidError, MissingExtraError, RobotError
     from dynid.formats.load import load_robot
     from dynid.robot import Robot
 
 _HOMES = {
     "ArgumentError": "dynid.errors",
+    "BaseParameters": "dynid.base",
     "DynidError": "dynid.errors",
     "MissingExtraError": "dynid.errors",
     "Robot": "dynid.robot",
     "RobotError": "dynid.errors",
+    "base_parameters": "dynid.base",
     "load_robot": "dynid.formats.load",
 }
 
 __all__ = [
     "ArgumentError",
+    "BaseParameters",
     "DynidError",
     "MissingExtraError",
     "Robot",
     "RobotError",
+    "base_parameters",
     "load_robot",
 ]
 

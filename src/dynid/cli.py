@@ -40,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
     root.add_argument("--version", action="version", version=f"dynid {__version__}")
     commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
     _add_robots(commands)
+    _add_base(commands)
     return root
 
 
@@ -85,6 +86,30 @@ def _add_robots(commands: Commands) -> None:
     command = _command(commands, "robots", "List the built-in robots, or show what a robot's file says.")
     command.add_argument("robot", nargs="?", metavar="ROBOT", help="a file or the name of a built-in")
     _robot_options(command)
+
+
+def _add_base(commands: Commands) -> None:
+    command = _command(commands, "base", "List the base parameters: the combinations that can be identified.")
+    command.add_argument("robot", metavar="ROBOT", help="a file or the name of a built-in")
+    _robot_options(command)
+    command.add_argument(
+        "--model",
+        default="torque",
+        metavar="MODEL",
+        help="torque (default), inertia, gravity or energy",
+    )
+    command.add_argument(
+        "--method",
+        default="exact",
+        metavar="METHOD",
+        help="exact (default), gautier-khalil, lin or numeric",
+    )
+    command.add_argument("--armature", action="store_true", help="with motor inertias Ia")
+    command.add_argument("--friction", action="store_true", help="with viscous and Coulomb friction Fv, Fc")
+    command.add_argument("--offset", action="store_true", help="with constant offsets Fo")
+    shape = command.add_mutually_exclusive_group()
+    shape.add_argument("--markdown", action="store_true", help="print a Markdown table")
+    shape.add_argument("--latex", action="store_true", help="print LaTeX")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

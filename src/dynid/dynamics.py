@@ -142,11 +142,6 @@ class Dynamics:
         places = tuple(k for k, entry in enumerate(entries) if isinstance(entry, Expr) or entry != 0.0)
         return Program(graph, signature.inputs, tuple(entries[k] for k in places)), signature, places
 
-    @cached_property
-    def _regressor(self) -> Kernel:
-        program, signature, places = self.regressor_program()
-        return back_end()(program, signature, Rows(places))
-
     # -- the interface of `Robot` ----------------------------------------------------------------------
 
     def inverse_dynamics(
@@ -174,7 +169,13 @@ class Dynamics:
         return self._call(lambda: self._potential, (q,), self._given(parameters), ())
 
     def regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
-        return self._call(lambda: self._regressor, (q, qd, qdd), None, (self.dof, self.size))
+        arrays, single = self._samples((q, qd, qdd))
+        out = np.zeros((len(arrays[0]), self.dof, self.size))
+        for tile in self.regressor_tiles(*arrays):
+            out[tile.first : tile.last, tile.rows, tile.columns] = tile.values.T
+        with np.errstate(invalid="ignore"):
+            out[~np.isfinite(sum(array.sum(axis=1) for array in arrays))] = np.nan
+        return out[0] if single else out
 
     def energy_regressor(self, q: ArrayLike, qd: ArrayLike) -> Array:
         return self._call(lambda: self._energy_regressor, (q, qd), None, (self.size,))
