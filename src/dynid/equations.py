@@ -1,26 +1,32 @@
 """The physics of a tree of rigid bodies, written once, over scalars of any kind.
 
 Called with numbers these functions compute; called with `Expr` they record a program. Letters are the
-papers': w, wd angular velocity and acceleration; a acceleration of a frame's origin, less gravity;
-U = [wd x] + [w x][w x], so that a point at r in the frame accelerates with a + U r (Eq. (20) of
-[Izaguirre1992]); f, n force and moment; m, h, J mass, first and second moments of a body about the origin
-of its frame. All three moments are integrals of dm over the body: of 1, of r and of r r'.
-
-Every body's frame turns about, or slides along, its own z axis (see `mechanism`). Two sets of axes are in
-use for each body: its *own* axes, and the *joint axes* it would have with all the joints of its group at
-zero. A group is a run of rotational joints with parallel axes: their angles add up, so that one cosine and
-one sine lead from the joint axes, common to the group, to the own axes of each member.
+papers': f, n force and moment; m, h, J mass, first and second moments of a body (`moments`); w, wd, a, U how
+it moves (`motion`). `own` and `joint` axes are explained in `motion`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
 
 from dynid.mechanism import Mechanism
-from dynid.program import Expr, Scalar, cos, gradient, sin
-from dynid.spatial import Array
+from dynid.moments import Moments, Second, bodies_of, compounds, moved, rotated, together, turned
+from dynid.motion import (
+    PLAIN,
+    Place,
+    Rates,
+    Scalars,
+    Style,
+    gravity_in_joint_axes,
+    in_link_frame,
+    motions,
+    places,
+    rates_of,
+    times,
+    unit_twists,
+    velocities,
+)
+from dynid.program import Expr, Scalar, gradient
 from dynid.vectors import (
     ZERO,
     Vector,
@@ -38,161 +44,7 @@ from dynid.vectors import (
     vector,
 )
 
-Matrix: TypeAlias = tuple[Vector, Vector, Vector]  # rows
-Scalars: TypeAlias = Sequence[Scalar]
-Second: TypeAlias = tuple[Scalar, Scalar, Scalar, Scalar, Scalar, Scalar]  # Jxx Jxy Jyy Jxz Jyz Jzz
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where joint j has brought its body: turned by (c, s) from the joint axes, slid by `slide`."""
-
-    group: int  # first body of the group of parallel joints
-    angle: Scalar  # sum of the group's joint variables up to here
-    c: Scalar
-    s: Scalar
-    slide: Scalar
-    lever: Vector  # from the parent's origin to the joint, in the parent's own axes or, inside a group,
-    # in the group's joint axes
-
-
-def places(mech: Mechanism, q: Scalars) -> list[Place]:
-    """The pose of every body, joint by joint."""
-    found: list[Place] = []
-    for j, body in enumerate(mech.bodies):
-        x = body.multiplier * q[body.coordinate] + body.offset
-        lever = vector(body.placement.translation)
-        if body.prismatic:
-            found.append(Place(j, 0.0, 1.0, 0.0, x, lever))
-            continue
-        group, angle = j, x
-        if body.parent >= 0 and not mech.bodies[body.parent].prismatic and _parallel(body.placement.rotation):
-            parent = found[body.parent]
-            group, angle = parent.group, parent.angle + x
-            lever = turn(parent.c, parent.s, lever)
-        found.append(Place(group, angle, cos(angle), sin(angle), 0.0, lever))
-    return found
-
-
-def _parallel(R: Array) -> bool:
-    return bool((R == ((1, 0, 0), (0, 1, 0), (0, 0, 1))).all())
-
-
-# --- velocities and accelerations ---------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Rates:
-    """Angular velocity and acceleration in one set of axes, and what follows from them."""
-
-    w: Vector
-    wd: Vector
-    U: Matrix
-    squares: Vector  # of the components of w
-
-
-def rates(w: Vector, column: Vector, wd_z: Scalar) -> Rates:
-    """All of U from w, its third column and wd_z.
-
-    U's third column is the acceleration of a point of the joint's axis, seen from its origin. It does not
-    feel the motion of the joint, so it is turned like a vector from the parent's U, and wd_x and wd_y are
-    read from it instead of being turned and summed themselves.
-    """
-    x, y, z = w
-    xx, zz = x * x, z * z
-    yy = -column[2] - xx  # U_33 = -(xx + yy)
-    xy, xz, yz = x * y, x * z, y * z
-    wd = (yz - column[1], column[0] - xz, wd_z)
-    U = (
-        (-(yy + zz), xy - wd_z, column[0]),
-        (xy + wd_z, -(xx + zz), column[1]),
-        (xz - wd[1], yz + wd[0], column[2]),
-    )
-    return Rates(w, wd, U, (xx, yy, zz))
-
-
-def rates_of(w: Vector, wd: Vector) -> Rates:
-    """U from w and wd."""
-    column = (w[0] * w[2] + wd[1], w[1] * w[2] - wd[0], -(w[0] * w[0] + w[1] * w[1]))
-    return rates(w, column, wd[2])
-
-
-def times(U: Matrix, v: Vector) -> Vector:
-    return (dot(U[0], v), dot(U[1], v), dot(U[2], v))
-
-
-@dataclass(frozen=True)
-class Motion:
-    """Motion of a body in its own axes and in its joint axes; a is that of its origin, less gravity."""
-
-    own: Rates
-    a: Vector
-    joint: Rates
-    a_joint: Vector
-    # before the first joint of the group moves: what all its members share
-    w0: Vector
-    column0: Vector
-    wd0_z: Scalar
-
-
-REST = Rates(ZERO, ZERO, (ZERO, ZERO, ZERO), ZERO)
-
-
-def motions(mech: Mechanism, at: Sequence[Place], qd: Scalars, qdd: Scalars, gravity: Vector) -> list[Motion]:
-    """Outward recursion of Newton-Euler: Eqs. (18)-(20) of [Izaguirre1992], accelerations included."""
-    found: list[Motion] = []
-    for j, (body, place) in enumerate(zip(mech.bodies, at, strict=True)):
-        v = body.multiplier * qd[body.coordinate]
-        vd = body.multiplier * qdd[body.coordinate]
-        if place.group != j:  # a further joint of the parent's group
-            parent = found[body.parent]
-            w0, column0, wd0_z = parent.w0, parent.column0, parent.wd0_z
-            w_z, wd_z = parent.joint.w[2], parent.joint.wd[2]
-            a0 = add(parent.a_joint, times(parent.joint.U, place.lever))
-        else:
-            own, a = (found[body.parent].own, found[body.parent].a) if body.parent >= 0 else (REST, ZERO)
-            if body.parent < 0:
-                a = scale(-1.0, gravity)
-            R = body.placement.rotation
-            axis = vector(R[:, 2])
-            w0 = rotate_back(R, own.w)
-            column0 = rotate_back(R, times(own.U, axis))
-            w_z, wd0_z = w0[2], dot(own.wd, axis)
-            wd_z = wd0_z
-            a0 = rotate_back(R, add(a, times(own.U, place.lever)))
-        if body.prismatic:
-            here = rates(w0, column0, wd0_z)
-            coriolis = (2.0 * v * w0[1], -2.0 * v * w0[0], vd)
-            a0 = add(a0, scale(place.slide, column0), coriolis)
-            found.append(Motion(here, a0, here, a0, w0, column0, wd0_z))
-            continue
-        w_z, wd_z = w_z + v, wd_z + vd
-        x, y, _ = unturn(place.c, place.s, w0)
-        own = rates((x, y, w_z), unturn(place.c, place.s, column0), wd_z)
-        joint = rates((w0[0], w0[1], w_z), column0, wd_z)
-        found.append(Motion(own, unturn(place.c, place.s, a0), joint, a0, w0, column0, wd0_z))
-    return found
-
-
 # --- inverse dynamics ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Moments:
-    """Mass, first and second moments of a body about the origin of its frame."""
-
-    m: Scalar
-    h: Vector
-    J: Second
-
-
-def bodies_of(parameters: Scalars) -> list[Moments]:
-    """Ten parameters a body, in the order of `mechanism.BODY_LETTERS`."""
-    found: list[Moments] = []
-    for k in range(0, len(parameters), 10):
-        m, hx, hy, hz, *J = parameters[k : k + 10]
-        found.append(Moments(m, (hx, hy, hz), (J[0], J[1], J[2], J[3], J[4], J[5])))
-    return found
 
 
 def moment_of_inertia_forces(J: Second, r: Rates) -> Vector:
@@ -221,36 +73,41 @@ def inverse_dynamics(
     qdd: Scalars,
     parameters: Scalars,
     gravity: Vector | None = None,
-    in_joint_axes: Sequence[bool] = (),
+    style: Style = PLAIN,
 ) -> list[Scalar]:
-    """Joint efforts by recursive Newton-Euler, Eqs. (18)-(24) of [Izaguirre1992] for any tree.
-
-    `in_joint_axes` says for which bodies the parameters are turned into the joint axes and the equation of
-    motion is written there (cheap for a last link, whose motion then need not be turned at all); the
-    others are treated in their own axes.
-    """
+    """Joint efforts by recursive Newton-Euler, Eqs. (18)-(24) of [Izaguirre1992] for any tree."""
     at = places(mech, q)
-    moving = motions(mech, at, qd, qdd, mech.gravity if gravity is None else gravity)
-    joint_axes = tuple(in_joint_axes) + (False,) * (len(at) - len(in_joint_axes))
+    moving = motions(mech, at, qd, qdd, mech.gravity if gravity is None else gravity, style)
+    masses = bodies_of(parameters)
     own_f, own_n, joint_f, joint_n = ([ZERO] * len(at) for _ in range(4))
     efforts: list[Scalar] = [0.0] * mech.dof
-    for j, parameters_j in reversed(list(enumerate(bodies_of(parameters)))):
+    for j in reversed(range(len(at))):
         body, place, motion = mech.bodies[j], at[j], moving[j]
-        c, s = place.c, place.s
-        if joint_axes[j]:
-            f, n = wrench(turned(parameters_j, c, s), motion.joint, motion.a_joint)
-            joint_f[j], joint_n[j] = add(joint_f[j], f), add(joint_n[j], n)
-        else:
-            f, n = wrench(parameters_j, motion.own, motion.a)
+        c, s, p = place.c, place.s, body.parent
+        effort: Scalar = 0.0
+        axes = style.of(j)
+        if axes == "own":
+            f, n = wrench(masses[j], motion.own, motion.a)
             own_f[j], own_n[j] = add(own_f[j], f), add(own_n[j], n)
+        elif axes == "parent" and separable(mech, at, j):
+            whole = turned(masses[j], c, s)
+            v, vd = body.multiplier * qd[body.coordinate], body.multiplier * qdd[body.coordinate]
+            f, n = added_wrench(whole, motion.w0, v, vd)
+            joint_f[j], joint_n[j] = add(joint_f[j], f), add(joint_n[j], n)
+            _, n = wrench(whole, motion.frozen, motion.a_joint)
+            effort = n[2]
+            whole = moved(rotated(whole, body.placement.rotation), place.lever)
+            masses[p] = together(masses[p], whole)
+        else:
+            f, n = wrench(turned(masses[j], c, s), motion.joint, motion.a_joint)
+            joint_f[j], joint_n[j] = add(joint_f[j], f), add(joint_n[j], n)
         f = add(turn(c, s, own_f[j]), joint_f[j])
         n = add(turn(c, s, own_n[j]), joint_n[j])
-        effort = f[2] if body.prismatic else n[2]
+        effort = effort + (f[2] if body.prismatic else n[2])
         efforts[body.coordinate] = efforts[body.coordinate] + body.multiplier * effort
         n = add(n, cross((0.0, 0.0, place.slide), f))
-        if body.parent < 0:
+        if p < 0:
             continue
-        p = body.parent
         if place.group != j:
             joint_f[p], joint_n[p] = add(joint_f[p], f), add(joint_n[p], n, cross(place.lever, f))
         else:
@@ -260,74 +117,39 @@ def inverse_dynamics(
     return efforts
 
 
+def separable(mech: Mechanism, at: Sequence[Place], j: int) -> bool:
+    """Whether body j turns alone about its axis on another body, so that it can be frozen to that one."""
+    body = mech.bodies[j]
+    alone = all(other.parent != j or at[k].group == k for k, other in enumerate(mech.bodies))
+    return body.parent >= 0 and not body.prismatic and at[j].group == j and alone
+
+
+def added_wrench(body: Moments, w0: Vector, v: Scalar, vd: Scalar) -> tuple[Vector, Vector]:
+    """What the motion (v, vd) of its own joint adds to the wrench of a body, in joint axes.
+
+    U gains [[-p, -vd, 0], [vd, -p, 0], [r, s, 0]] with p = v (2 w0_z + v), r = 2 v w0_x, s = 2 v w0_y.
+    """
+    (x, y, z), (hx, hy, _) = w0, body.h
+    Jxx, Jxy, Jyy, Jxz, Jyz, _ = body.J
+    v2 = 2.0 * v
+    p, r, s = v2 * z + v * v, v2 * x, v2 * y
+    force = (-(p * hx) - vd * hy, vd * hx - p * hy, r * hx + s * hy)
+    moment = (
+        Jxy * r + Jyy * s - Jxz * vd + Jyz * p,
+        -(Jxz * p) - Jyz * vd - Jxx * r - Jxy * s,
+        (Jxx + Jyy) * vd,
+    )
+    return force, moment
+
+
 def velocity_torque(
-    mech: Mechanism, q: Scalars, qd: Scalars, parameters: Scalars, in_joint_axes: Sequence[bool] = ()
+    mech: Mechanism, q: Scalars, qd: Scalars, parameters: Scalars, style: Style = PLAIN
 ) -> list[Scalar]:
     """Coriolis and centrifugal efforts: no joint acceleration, no gravity ([Izaguirre1992], section 5)."""
-    return inverse_dynamics(mech, q, qd, [0.0] * mech.dof, parameters, ZERO, in_joint_axes)
+    return inverse_dynamics(mech, q, qd, [0.0] * mech.dof, parameters, ZERO, style)
 
 
 # --- compound links: inertia matrix and gravity -------------------------------------------------------
-
-
-def turned(body: Moments, c: Scalar, s: Scalar) -> Moments:
-    """The moments of a body in axes before a turn about z; the trace of J's xy block is kept, not squared."""
-    Jxx, Jxy, Jyy, Jxz, Jyz, Jzz = body.J
-    u = s * (Jxx - Jyy) + c * (2.0 * Jxy)
-    t = s * u
-    J = (Jxx - t, c * u - Jxy, Jyy + t, c * Jxz - s * Jyz, s * Jxz + c * Jyz, Jzz)
-    return Moments(body.m, turn(c, s, body.h), J)
-
-
-def rotated(body: Moments, R: Array) -> Moments:
-    """The moments of a body seen from axes in which its own are the columns of the constant R."""
-    Jxx, Jxy, Jyy, Jxz, Jyz, Jzz = body.J
-    columns = [rotate(R, row) for row in ((Jxx, Jxy, Jxz), (Jxy, Jyy, Jyz), (Jxz, Jyz, Jzz))]
-    rows = [rotate(R, (columns[0][i], columns[1][i], columns[2][i])) for i in range(3)]
-    J = (rows[0][0], rows[0][1], rows[1][1], rows[0][2], rows[1][2], rows[2][2])
-    return Moments(body.m, rotate(R, body.h), J)
-
-
-def moved(body: Moments, r: Vector) -> Moments:
-    """The moments of a body about a point from which its origin is at r."""
-    h, J = body.h, body.J
-    h2 = add(h, scale(body.m, r))
-    pairs = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
-    new = [
-        J[k] + r[i] * (h[i] + h2[i] if i == k2 else h[k2]) + (0.0 if i == k2 else r[k2] * h2[i])
-        for k, (i, k2) in enumerate(pairs)
-    ]
-    return Moments(body.m, h2, (new[0], new[1], new[2], new[3], new[4], new[5]))
-
-
-def together(a: Moments, b: Moments) -> Moments:
-    J = tuple(x + y for x, y in zip(a.J, b.J, strict=True))
-    return Moments(a.m + b.m, add(a.h, b.h), (J[0], J[1], J[2], J[3], J[4], J[5]))
-
-
-NOTHING = Moments(0.0, ZERO, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-
-
-def compounds(mech: Mechanism, at: Sequence[Place], parameters: Scalars) -> list[Moments]:
-    """Moments of the compound links, Eqs. (15)-(17) of [Izaguirre1992], (5)-(7) of [Lin1992].
-
-    Compound j is body j with all that it carries, about the origin of its joint and in its joint axes.
-    """
-    own = bodies_of(parameters)
-    inside_group = [NOTHING] * len(own)
-    found = [NOTHING] * len(own)
-    for j in reversed(range(len(own))):
-        body, place = mech.bodies[j], at[j]
-        whole = moved(own[j], (0.0, 0.0, place.slide)) if body.prismatic else turned(own[j], place.c, place.s)
-        found[j] = whole = together(whole, inside_group[j])
-        p = body.parent
-        if p < 0:
-            continue
-        if place.group != j:
-            inside_group[p] = together(inside_group[p], moved(whole, place.lever))
-        else:
-            own[p] = together(own[p], moved(rotated(whole, body.placement.rotation), place.lever))
-    return found
 
 
 def momentum(compound: Moments, prismatic: bool) -> tuple[Vector, Vector]:
@@ -381,20 +203,6 @@ def carried(mech: Mechanism, at: Sequence[Place], i: int, f: Vector, n: Vector) 
     f = rotate(R, f)
     n = add(rotate(R, n), cross(add(place.lever, (0.0, 0.0, below.slide)), f))
     return turn(below.c, below.s, f), turn(below.c, below.s, n)
-
-
-def gravity_in_joint_axes(mech: Mechanism, at: Sequence[Place], gravity: Vector) -> list[Vector]:
-    """The acceleration of gravity in the joint axes of every body."""
-    found: list[Vector] = []
-    for j, (body, place) in enumerate(zip(mech.bodies, at, strict=True)):
-        if body.parent < 0:
-            found.append(rotate_back(body.placement.rotation, gravity))
-        elif place.group != j:
-            found.append(found[body.parent])
-        else:
-            below = at[body.parent]
-            found.append(rotate_back(body.placement.rotation, unturn(below.c, below.s, found[body.parent])))
-    return found
 
 
 def christoffel(D: Sequence[Sequence[Scalar]], q: Sequence[Expr]) -> list[list[list[Scalar]]]:
@@ -460,53 +268,7 @@ def unit_wrenches(r: Rates, a: Vector) -> list[tuple[Vector, Vector]]:
     return [(ZERO, n) for n in moments] + first + [(a, ZERO)]
 
 
-def outward(mech: Mechanism, at: Sequence[Place], j: int, u: Vector, v: Vector) -> tuple[Vector, Vector]:
-    """Angular velocity u and velocity v of the parent's origin, for a point at the origin of body j moving
-    with the parent; both in joint axes."""
-    body, place = mech.bodies[j], at[j]
-    if place.group == j:
-        below = at[body.parent]
-        R = body.placement.rotation
-        u, v = unturn(below.c, below.s, u), unturn(below.c, below.s, v)
-        u, v = rotate_back(R, u), rotate_back(R, add(v, cross(u, place.lever)))
-        return u, add(v, cross(u, (0.0, 0.0, place.slide)))
-    return u, add(v, cross(u, place.lever))
-
-
-def in_link_frame(
-    mech: Mechanism, at: Sequence[Place], j: int, u: Vector, v: Vector
-) -> tuple[Vector, Vector]:
-    """Angular velocity and velocity of the origin of body j, in joint axes, for the robot's link frame."""
-    place, frame = at[j], mech.bodies[j].link
-    u, v = unturn(place.c, place.s, u), unturn(place.c, place.s, v)
-    v = add(v, cross(u, vector(frame.translation)))
-    return rotate_back(frame.rotation, u), rotate_back(frame.rotation, v)
-
-
-def unit_twists(mech: Mechanism, at: Sequence[Place]) -> list[dict[int, tuple[Vector, Vector]]]:
-    """For each link, in its link frame, the velocities a unit speed of each joint below gives it."""
-    found: list[dict[int, tuple[Vector, Vector]]] = []
-    for j, body in enumerate(mech.bodies):
-        below = found[body.parent] if body.parent >= 0 else {}
-        found.append({i: outward(mech, at, j, u, v) for i, (u, v) in below.items()})
-        found[j][j] = (ZERO, Z) if body.prismatic else (Z, ZERO)
-    return [
-        {i: in_link_frame(mech, at, j, u, v) for i, (u, v) in twists.items()}
-        for j, twists in enumerate(found)
-    ]
-
-
 # --- energies -----------------------------------------------------------------------------------------
-
-
-def velocities(mech: Mechanism, at: Sequence[Place], qd: Scalars) -> list[tuple[Vector, Vector]]:
-    """Angular velocity and velocity of the origin of every body, in its joint axes."""
-    found: list[tuple[Vector, Vector]] = []
-    for j, body in enumerate(mech.bodies):
-        u, v = outward(mech, at, j, *found[body.parent]) if body.parent >= 0 else (ZERO, ZERO)
-        speed = scale(body.multiplier * qd[body.coordinate], Z)
-        found.append((u, add(v, speed)) if body.prismatic else (add(u, speed), v))
-    return found
 
 
 def kinetic_energy_columns(mech: Mechanism, q: Scalars, qd: Scalars) -> list[Scalar]:

@@ -79,7 +79,6 @@ def gautier_khalil_symbolic(robot: Robot) -> list[str]:
     columns = Columns(len(robot.links), robot.dof)
     structure = exact(in_modified_frames(robot, table), "torque", columns)
     left = left_over(found, structure)
-    left = left_over(found, structure)
     return [line(name, found, structure, left) for name in columns.names if name in found]
 
 
@@ -173,9 +172,9 @@ def incomplete_rule(table: ModifiedDH, axes: FirstAxes, j: int) -> str:
             f"rule 3 of [GK1990] leaves {link}, a slide across {first}, to study case by case, "
             f"and {first} is neither x nor y of its frame"
         )
+    oblique = "is carried by an oblique slide" if axes.coordinate(j) == "Z" else "slides obliquely"
     return (
-        f"relations (19) and (20) of [GK1990] are for slides along and across {first}, "
-        f"and {link} or the one before slides obliquely"
+        f"relations (19) and (20) of [GK1990] are for slides along and across {first}, and {link} {oblique}"
     )
 
 

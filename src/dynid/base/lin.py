@@ -24,7 +24,7 @@ from dynid.base.columns import Columns, units
 from dynid.base.composite import Chain, chain_of, composite_constants, inertia_and_gravity
 from dynid.base.composite_sets import Element, gravity_set, torque_set
 from dynid.base.drives import constant_terms, friction_columns
-from dynid.base.floating import Floating, independent_columns, reduced_on, without_rounding
+from dynid.base.floating import THRESHOLD, Floating, independent_columns, reduced_on, without_rounding
 from dynid.base.geometry import Geometry, floating_geometry, squared_up
 from dynid.base.result import BaseParameters
 from dynid.base.structure import GRAVITY
@@ -112,7 +112,7 @@ def inertia_matrix_and_gravity(robot: Robot, values: ArrayLike, q: ArrayLike) ->
     """Inertia matrix (N, n, n) and gravity load (N, n) from the values of Lin's set for torque alone.
 
     All constants of composite bodies outside the set are taken as zero. One posture q (n,) gives (n, n)
-    and (n,). Eqs. (9), (11), (12) and (13) of [Lin1992].
+    and (n,). As for the set, nearly right angles are right. Eqs. (9), (11), (12) and (13) of [Lin1992].
     """
     square, _ = squared_up(robot)
     problem = problem_of(square, "torque", Columns(len(robot.links), robot.dof))
@@ -195,7 +195,7 @@ def combinations(problem: Problem) -> Combinations:
         return Combinations(np.eye(width), tuple(range(width)))
     rows = rows_of_model(problem)
     lengths = np.linalg.norm(rows, axis=0)
-    lengths[lengths < 1e-9 * lengths.max()] = np.inf  # rounding of a column that is zero
+    lengths[lengths <= THRESHOLD * np.sqrt(len(rows))] = np.inf  # rounding of a column that is zero
     arithmetic = Floating()
     basis = arithmetic.span(np.asarray(np.linalg.qr(rows / lengths, mode="r"), dtype=np.float64))
     pivots = independent_columns(basis, range(width), len(basis))

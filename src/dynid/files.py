@@ -1,0 +1,50 @@
+"""Output files: whole or not at all, and never in the place of another without being told so."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dynid.errors import ArgumentError, quote
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Path]:
+    """A path to write to; it becomes `path` when the block ends well, and vanishes when it does not."""
+    target = Path(path)
+    _refuse_existing(target, force)
+    try:
+        handle, name = tempfile.mkstemp(prefix=".dynid-", suffix=target.suffix, dir=target.parent)
+        os.close(handle)
+    except OSError as problem:
+        raise _not_written(target, problem) from problem
+    try:
+        yield Path(name)
+        _refuse_existing(target, force)  # another program may have been faster
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, target)
+    except OSError as problem:
+        raise _not_written(target, problem) from problem
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def _refuse_existing(target: Path, force: bool) -> None:
+    if target.is_dir():
+        raise ArgumentError(f"{quote(target)} is a directory; the name of a file is needed")
+    if target.exists() and not force:
+        raise ArgumentError(f"{quote(target)} exists; --force (force=True) overwrites it")
+
+
+def _not_written(target: Path, problem: OSError) -> ArgumentError:
+    return ArgumentError(f"{quote(target)} cannot be written: {problem.strerror or problem}")
+
+
+def _umask() -> int:
+    """The permissions new files lack; the only way to read them is to set them."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
