@@ -12,28 +12,38 @@ if TYPE_CHECKING:
     from dynid.base import BaseParameters, base_parameters
     from dynid.errors import ArgumentError, DynidError, MissingExtraError, RobotError
     from dynid.formats.load import load_robot
+    from dynid.log.log import Log, LogError
+    from dynid.log.read import read_log, stream_log
     from dynid.robot import Robot
 
 _HOMES = {
     "ArgumentError": "dynid.errors",
     "BaseParameters": "dynid.base",
     "DynidError": "dynid.errors",
+    "Log": "dynid.log.log",
+    "LogError": "dynid.log.log",
     "MissingExtraError": "dynid.errors",
     "Robot": "dynid.robot",
     "RobotError": "dynid.errors",
     "base_parameters": "dynid.base",
     "load_robot": "dynid.formats.load",
+    "read_log": "dynid.log.read",
+    "stream_log": "dynid.log.read",
 }
 
 __all__ = [
     "ArgumentError",
     "BaseParameters",
     "DynidError",
+    "Log",
+    "LogError",
     "MissingExtraError",
     "Robot",
     "RobotError",
     "base_parameters",
     "load_robot",
+    "read_log",
+    "stream_log",
 ]
 
 

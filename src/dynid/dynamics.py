@@ -25,8 +25,8 @@ from dynid.program import Expr, Graph, Program, Scalar
 from dynid.robot import Robot
 from dynid.spatial import Array
 
-# Beyond this the kernels' reduction of angles loses digits; larger angles are reduced by NumPy first.
-LARGEST_ANGLE = 1e5
+# Sums of angles larger than this would lose digits that matter; NumPy brings such angles into one turn first.
+LARGEST_ANGLE = 1e3
 TILE_BYTES = 1 << 19  # a regressor tile this large stays in the second-level cache
 _PADDING = 8  # samples; keeps the columns of a tile off the same cache lines
 
@@ -173,7 +173,7 @@ class Dynamics:
         out = np.zeros((len(arrays[0]), self.dof, self.size))
         for tile in self.regressor_tiles(*arrays):
             out[tile.first : tile.last, tile.rows, tile.columns] = tile.values.T
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             out[~np.isfinite(sum(array.sum(axis=1) for array in arrays))] = np.nan
         return out[0] if single else out
 
@@ -207,7 +207,11 @@ class Dynamics:
 
     def _given(self, parameters: ArrayLike | None) -> Array:
         if parameters is None:
-            unknown = [name for k, name in enumerate(self._links) if np.isnan(self._own[10 * k])]
+            unknown = [
+                name
+                for name, ten in zip(self._links, self._own.reshape(-1, 10), strict=True)
+                if np.isnan(ten).any()
+            ]
             if unknown:
                 raise ArgumentError(
                     f"{self.name} has no inertial parameters for {', '.join(map(repr, unknown))}: "
@@ -224,8 +228,9 @@ class Dynamics:
 
     def _samples(self, motion: Sequence[ArrayLike]) -> tuple[list[Array], bool]:
         """The arrays as (N, n), broadcast against each other, and whether there was one sample without N."""
-        arrays = [np.asarray(x, dtype=np.float64) for x in motion]
-        for name, array in zip(("q", "qd", "qdd"), arrays, strict=False):
+        names = ("q", "qd", "qdd")
+        arrays = [_real(name, x) for name, x in zip(names, motion, strict=False)]
+        for name, array in zip(names, arrays, strict=False):
             if array.ndim not in (1, 2) or array.shape[-1] != self.dof:
                 raise ArgumentError(
                     f"{name} has shape {array.shape}; {self.name} needs ({self.dof},) or (N, {self.dof}), "
@@ -236,10 +241,11 @@ class Dynamics:
         except ValueError:
             shapes = ", ".join(str(array.shape) for array in arrays)
             raise ArgumentError(f"q, qd and qdd differ in their number of samples: {shapes}") from None
-        if np.abs(arrays[0]).max(initial=0.0) > LARGEST_ANGLE:
+        lowest, highest = arrays[0].min(initial=0.0), arrays[0].max(initial=0.0)
+        if not (-LARGEST_ANGLE <= lowest and highest <= LARGEST_ANGLE):  # or one of them is NaN
             arrays[0] = self._reduced(arrays[0])
-        arrays = [np.broadcast_to(array, shape) for array in arrays]
-        return [array.reshape(-1, self.dof) for array in arrays], len(shape) == 1
+        arrays = [np.atleast_2d(np.broadcast_to(array, shape)) for array in arrays]
+        return arrays, len(shape) == 1
 
     def _reduced(self, q: Array) -> Array:
         """Positions with the very large angles of joints that only turn brought into one turn."""
@@ -253,7 +259,7 @@ class Dynamics:
                 for k in range(self.dof)
             ]
         )
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             turns = np.arctan2(np.sin(q), np.cos(q))
             return np.where(turning & (np.abs(q) > LARGEST_ANGLE), turns, q)
 
@@ -270,6 +276,17 @@ class Dynamics:
         if count:
             kernel().run_all(arrays, common, out, count)
         return out.reshape(shape if single else (count, *shape))
+
+
+def _real(name: str, values: ArrayLike) -> Array:
+    """The values as float64, or an error that names them."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "biuf":
+            array = np.array(array.tolist(), dtype=np.float64)
+    except (TypeError, ValueError) as problem:
+        raise ArgumentError(f"{name} is not an array of real numbers: {problem}") from problem
+    return np.asarray(array, dtype=np.float64)
 
 
 def _sum(columns: Sequence[Scalar], parameters: Sequence[Scalar]) -> Scalar:

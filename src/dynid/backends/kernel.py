@@ -312,6 +312,10 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(cores)
 
 
+if hasattr(os, "register_at_fork"):  # threads do not survive a fork: the child makes its own
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
 def compile_program(program: Program, signature: Signature, layout: Rows | Tile) -> Kernel:
     """Machine code for a program whose inputs are those of the signature."""
     target = host()
