@@ -242,7 +242,7 @@ class Dynamics:
             shapes = ", ".join(str(array.shape) for array in arrays)
             raise ArgumentError(f"q, qd and qdd differ in their number of samples: {shapes}") from None
         lowest, highest = arrays[0].min(initial=0.0), arrays[0].max(initial=0.0)
-        if not (-LARGEST_ANGLE <= lowest and highest <= LARGEST_ANGLE):  # or one of them is NaN
+        if not (lowest >= -LARGEST_ANGLE and highest <= LARGEST_ANGLE):  # or one of them is NaN
             arrays[0] = self._reduced(arrays[0])
         arrays = [np.atleast_2d(np.broadcast_to(array, shape)) for array in arrays]
         return arrays, len(shape) == 1

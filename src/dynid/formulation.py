@@ -15,15 +15,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dynid.base.floating import independent_columns
+from dynid.base.result import BaseParameters
 from dynid.mechanism import BODY_LETTERS, Body, Mechanism, body_parameters
 from dynid.motion import Axes, Style
 from dynid.program import Program
+from dynid.robot import Robot
 from dynid.simplify import simplify
-from dynid.spatial import Array, Frame, rotation_z
+from dynid.spatial import Array, Frame, frozen, rotation_z
 from dynid.steps import count
 
 AXES: tuple[Axes, ...] = ("own", "joint", "parent")
 DIAGONALS = ("Jzz", "Jxx", "Jyy")
+WELL_APART = 1e-3  # columns closer to the others than this are poor carriers of a value
 NEGLIGIBLE = 1e-12  # of the largest of its kind: what is left of a parameter that others have taken over
 
 
@@ -62,7 +65,7 @@ def cheapest(mech: Mechanism, rows: Array, parameters: Array, trace: Trace) -> t
     """The cheapest program found, and how it is written.
 
     `trace(mechanism, body parameters, style)` records the program; `rows` are functionals of the standard
-    `parameters` that decide all its outputs.
+    `parameters` that decide all its outputs, such as `deciding_rows`.
     """
     bodies = len(mech.bodies)
     seen: dict[Choice, tuple[int, Program]] = {}
@@ -163,13 +166,26 @@ def turned(mech: Mechanism, values: Array) -> Mechanism:
 # --- parameters that act together ---------------------------------------------------------------------
 
 
+def deciding_rows(robot: Robot, base: BaseParameters) -> Array:
+    """Orthonormal rows, (base.count, parameters), that span what torques of the base set's model depend on.
+
+    They come from sampled regressors: to rounding, while a base set's own matrix has the digits that people
+    read. How many there are is the base set's to say.
+    """
+    if base.model == "inertia":
+        robot = replace(robot, gravity=frozen((0, 0, 0)))
+    samples = 4 + 4 * base.count // robot.dof
+    q, qd, qdd = np.random.default_rng(0).uniform(-2.0, 2.0, (3, samples, robot.dof))
+    regressor = robot.regressor(q, qd, qdd).reshape(samples * robot.dof, -1)
+    return np.linalg.svd(regressor, full_matrices=False)[2][: base.count]
+
+
 def sparse(mech: Mechanism, rows: Array, parameters: Array, diagonals: tuple[str, ...]) -> Array:
     """Body parameters, many of them zero, with the values of the functionals `rows` on `parameters`."""
     to_body = body_parameters(mech)
     basis = np.linalg.svd(rows @ np.linalg.inv(to_body), full_matrices=False)[2]
-    basis = basis[: np.linalg.matrix_rank(rows)]
     target = basis @ (to_body @ parameters)
-    pivots = independent_columns(basis, _order(mech, diagonals), len(basis))
+    pivots = independent_columns(basis, _order(mech, diagonals), len(basis), WELL_APART)
     values = np.zeros(len(parameters))
     values[pivots] = np.linalg.solve(basis[:, pivots], target)
     for k in range(10):
