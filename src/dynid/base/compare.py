@@ -174,7 +174,9 @@ def transfer(a: BaseParameters, b: BaseParameters, columns: Sequence[str]) -> Ar
     A, B = spread(a, columns), spread(b, columns)
     across = np.where(largest(A) > 0.0, largest(A), 1.0)
     M = fit(A / across, B / across)
-    return np.where(np.abs(M) < 1e-12 * np.abs(M).max(axis=1, keepdims=True, initial=0.0), 0.0, M)
+    cleared = np.where(np.abs(M) < 1e-12 * np.abs(M).max(axis=1, keepdims=True, initial=0.0), 0.0, M)
+    whole = np.round(cleared)  # most entries are whole numbers, but for the rounding of the fit
+    return np.where(np.abs(cleared - whole) < 1e-12 * np.maximum(np.abs(whole), 1.0), whole, cleared)
 
 
 # --- any linear model -------------------------------------------------------------------------------

@@ -68,6 +68,23 @@ def independent_columns(
     return pivots
 
 
+def unit_columns(rows: Array) -> tuple[Array, Array]:
+    """Triangular rows with the span of `rows` once each column has unit length, and those lengths.
+
+    Columns that hold rounding only are cleared; their length is then one.
+    """
+    lengths = np.linalg.norm(rows, axis=0)
+    silent = lengths <= THRESHOLD * np.sqrt(len(rows))
+    lengths = np.where(silent, 1.0, lengths)
+    scaled = np.where(silent, 0.0, rows / lengths)
+    return np.asarray(np.linalg.qr(scaled, mode="r"), dtype=np.float64), lengths
+
+
+def reduced_in_units(basis: Array, pivots: Sequence[int], lengths: Array) -> Array:
+    """`reduced_on` for a span of columns that were divided by `lengths`, with the columns as they were."""
+    return reduced_on(basis, pivots) * lengths / lengths[list(pivots)][:, None]
+
+
 def reduced_on(basis: Array, pivots: Sequence[int]) -> Array:
     """The rows' span written with the identity at the pivots."""
     matrix = np.asarray(np.linalg.solve(basis[:, list(pivots)], basis), dtype=np.float64)

@@ -24,7 +24,13 @@ from dynid.base.columns import Columns, units
 from dynid.base.composite import Chain, chain_of, composite_constants, inertia_and_gravity
 from dynid.base.composite_sets import Element, gravity_set, torque_set
 from dynid.base.drives import constant_terms, friction_columns
-from dynid.base.floating import THRESHOLD, Floating, independent_columns, reduced_on, without_rounding
+from dynid.base.floating import (
+    Floating,
+    independent_columns,
+    reduced_in_units,
+    unit_columns,
+    without_rounding,
+)
 from dynid.base.geometry import Geometry, floating_geometry, squared_up
 from dynid.base.result import BaseParameters
 from dynid.base.structure import GRAVITY
@@ -194,13 +200,11 @@ def combinations(problem: Problem) -> Combinations:
     if problem.model != "inertia" and not problem.columns.letters and not needs_gravity:
         return Combinations(np.eye(width), tuple(range(width)))
     rows = rows_of_model(problem)
-    lengths = np.linalg.norm(rows, axis=0)
-    lengths[lengths <= THRESHOLD * np.sqrt(len(rows))] = np.inf  # rounding of a column that is zero
     arithmetic = Floating()
-    basis = arithmetic.span(np.asarray(np.linalg.qr(rows / lengths, mode="r"), dtype=np.float64))
+    triangle, lengths = unit_columns(rows)
+    basis = arithmetic.span(triangle)
     pivots = independent_columns(basis, range(width), len(basis))
-    finite = np.where(np.isinf(lengths), 1.0, lengths)
-    reduced = reduced_on(basis, pivots) * finite / finite[pivots][:, None]
+    reduced = reduced_in_units(basis, pivots, lengths)
     cleared = without_rounding(reduced, np.ones(width), pivots)
     return Combinations(cleared, tuple(pivots), (arithmetic.kept, arithmetic.dropped))
 

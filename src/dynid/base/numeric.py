@@ -12,7 +12,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from dynid.base.columns import Columns, units
-from dynid.base.floating import THRESHOLD, Floating, independent_columns, reduced_on, without_rounding
+from dynid.base.floating import (
+    Floating,
+    independent_columns,
+    reduced_in_units,
+    unit_columns,
+    without_rounding,
+)
 from dynid.base.geometry import floating_geometry
 from dynid.base.result import BaseParameters, from_pivots
 from dynid.base.sampling import sampled_rows
@@ -34,17 +40,14 @@ def numeric(
     offsets; "qr" lets column pivoting choose. Columns that a list leaves out come last.
     """
     rows = sampled_rows(robot, model, columns)
-    lengths = np.linalg.norm(rows, axis=0)
-    lengths[lengths <= THRESHOLD * np.sqrt(len(rows))] = np.inf  # rounding of a column that is zero
     arithmetic = Floating()
-    triangle = np.asarray(np.linalg.qr(rows / lengths, mode="r"), dtype=np.float64)
+    triangle, lengths = unit_columns(rows)
     basis = arithmetic.span(triangle)
     if order == "qr":
         pivots = independent_columns(triangle, [], len(basis))
     else:
         pivots = independent_columns(basis, column_order(columns, order or "paper"), len(basis))
-    finite = np.where(np.isinf(lengths), 1.0, lengths)
-    reduced = reduced_on(basis, pivots) * finite / finite[pivots][:, None]
+    reduced = reduced_in_units(basis, pivots, lengths)
     scale = np.array(units(robot, floating_geometry(robot), columns), dtype=np.float64)
     return from_pivots(
         method="numeric",

@@ -83,7 +83,8 @@ def _print(robot: Robot, base: BaseParameters) -> None:
         text = compact(base, row)
         table.add_row(Text(name), Text("itself", style="dim") if text == name else Text(text))
     console.print(table)
-    console.print(_fates(robot, base))
+    if base.kept:  # Lin's constants of composite bodies are carried by no parameter in particular
+        console.print(_fates(robot, base))
     if base.no_effect:
         console.print(Text("\nwithout effect", style="bold"))
         for reason, names in _by_reason(base).items():
