@@ -138,6 +138,14 @@ def test_base_as_a_table(capsys):
     assert re.search(r"MZ2: .*frame 2", out)
 
 
+def test_gautier_khalil_is_printed_with_symbols(capsys):
+    _, out, _ = run(capsys, "base", "puma560", "--method", "gautier-khalil", "--json")
+    first = json.loads(out)["formulas"][0]
+    assert first == "ZZR1 = ZZ1 + YY2 + YY3 + 2 R3 MZ3 + (D3^2 + R3^2)(M3+M4+M5+M6) + D4^2 (M4+M5+M6)"
+    _, out, _ = run(capsys, "base", "puma560", "--method", "gautier-khalil")
+    assert first in " ".join(out.split())
+
+
 def test_base_as_markdown_and_latex(capsys):
     _, out, _ = run(capsys, "base", "gk3", "--markdown")
     rows = re.findall(r"^\| `(\w+)` \| (.+) \|$", out, re.MULTILINE)

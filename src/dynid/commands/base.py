@@ -50,6 +50,15 @@ def bound(robot: Robot) -> int | None:
     return max(7 * turns + 4 * slides - 3 - (not robot.joints[0].prismatic), 0)
 
 
+def formulas(robot: Robot, base: BaseParameters) -> list[str]:
+    """Gautier and Khalil's set in the lengths and angles of the robot's table; nothing for other methods."""
+    if base.method != "gautier-khalil" or base.model == "inertia":
+        return []
+    from dynid.base.gautier_khalil import gautier_khalil_symbolic
+
+    return ["", "as formulas in the modified Denavit-Hartenberg table", *gautier_khalil_symbolic(robot)]
+
+
 def _record(robot: Robot, base: BaseParameters) -> dict[str, object]:
     return {
         "robot": robot.name,
@@ -59,6 +68,7 @@ def _record(robot: Robot, base: BaseParameters) -> dict[str, object]:
         "bound": bound(robot),
         "names": base.names,
         "expressions": base.expressions,
+        "formulas": formulas(robot, base)[2:],
         "matrix": base.matrix,
         "columns": base.columns,
         "no_effect": base.no_effect,
@@ -83,6 +93,8 @@ def _print(robot: Robot, base: BaseParameters) -> None:
         text = compact(base, row)
         table.add_row(Text(name), Text("itself", style="dim") if text == name else Text(text))
     console.print(table)
+    for formula in formulas(robot, base):
+        console.print(Text(formula))
     if base.kept:  # Lin's constants of composite bodies are carried by no parameter in particular
         console.print(_fates(robot, base))
     if base.no_effect:
