@@ -181,7 +181,10 @@ class Dynamics:
         return self._call(lambda: self._energy_regressor, (q, qd), None, (self.size,))
 
     def regressor_tiles(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Iterator[RegressorTile]:
-        """The regressor of N samples, a tile at a time and never whole: what estimators should use."""
+        """The regressor of N samples, a tile at a time and never whole: what estimators should use.
+
+        A NaN reaches what depends on it and nothing else; the whole sample is for the caller to leave out.
+        """
         arrays, _ = self._samples((q, qd, qdd))
         kernel, rows, columns = self._tiled
         size = self._tile_samples(len(rows))
@@ -218,7 +221,7 @@ class Dynamics:
                     "complete the robot's file, or pass parameters="
                 )
             return self._own
-        given = np.ascontiguousarray(parameters, dtype=np.float64)
+        given = np.ascontiguousarray(_real("parameters", parameters))
         if given.shape != (self.size,):
             raise ArgumentError(
                 f"parameters have shape {given.shape}; {self.name} needs ({self.size},), "

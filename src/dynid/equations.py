@@ -1,4 +1,4 @@
-"""The physics of a tree of rigid bodies, written once, over scalars of any kind.
+"""The physics of a tree of rigid bodies, written once, over scalars: numbers, or `Expr` that record.
 
 Called with numbers these functions compute; called with `Expr` they record a program. Letters are the
 papers': f, n force and moment; m, h, J mass, first and second moments of a body (`moments`); w, wd, a, U how
@@ -10,7 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dynid.mechanism import Mechanism
-from dynid.moments import Moments, Second, bodies_of, compounds, moved, rotated, together, turned
+from dynid.moments import (
+    CARRIED,
+    CompoundStyle,
+    Moments,
+    Second,
+    bodies_of,
+    compounds,
+    momentum,
+    moved,
+    rotated,
+    together,
+    turned,
+)
 from dynid.motion import (
     PLAIN,
     Place,
@@ -106,22 +118,17 @@ def inverse_dynamics(
         effort = effort + (f[2] if body.prismatic else n[2])
         efforts[body.coordinate] = efforts[body.coordinate] + body.multiplier * effort
         n = add(n, cross((0.0, 0.0, place.slide), f))
-        if p < 0:
-            continue
-        if place.group != j:
-            joint_f[p], joint_n[p] = add(joint_f[p], f), add(joint_n[p], n, cross(place.lever, f))
-        else:
-            R = body.placement.rotation
-            f = rotate(R, f)
-            own_f[p], own_n[p] = add(own_f[p], f), add(own_n[p], rotate(R, n), cross(place.lever, f))
+        if p >= 0:
+            f, n = at_parent(mech, at, j, f, n)
+            total_f, total_n = (own_f, own_n) if place.group == j else (joint_f, joint_n)
+            total_f[p], total_n[p] = add(total_f[p], f), add(total_n[p], n)
     return efforts
 
 
 def separable(mech: Mechanism, at: Sequence[Place], j: int) -> bool:
-    """Whether body j turns alone about its axis on another body, so that it can be frozen to that one."""
+    """Whether body j turns about an axis that is not its parent's, so that it can be frozen to that body."""
     body = mech.bodies[j]
-    alone = all(other.parent != j or at[k].group == k for k, other in enumerate(mech.bodies))
-    return body.parent >= 0 and not body.prismatic and at[j].group == j and alone
+    return body.parent >= 0 and not body.prismatic and at[j].group == j
 
 
 def added_wrench(body: Moments, w0: Vector, v: Scalar, vd: Scalar) -> tuple[Vector, Vector]:
@@ -152,35 +159,25 @@ def velocity_torque(
 # --- compound links: inertia matrix and gravity -------------------------------------------------------
 
 
-def momentum(compound: Moments, prismatic: bool) -> tuple[Vector, Vector]:
-    """Momentum of a compound link moved by its own joint alone; the angular one is about that joint."""
-    (x, y, _), (Jxx, _, Jyy, Jxz, Jyz, _) = compound.h, compound.J
-    if prismatic:
-        return (0.0, 0.0, compound.m), (y, -x, 0.0)
-    return (-y, x, 0.0), (-Jxz, -Jyz, Jxx + Jyy)
-
-
 def inertia_matrix_and_gravity(
-    mech: Mechanism, q: Scalars, parameters: Scalars, gravity: Vector | None = None
+    mech: Mechanism,
+    q: Scalars,
+    parameters: Scalars,
+    gravity: Vector | None = None,
+    style: CompoundStyle = CARRIED,
 ) -> tuple[list[list[Scalar]], list[Scalar]]:
-    """D_ij and D_i by compound links: Eqs. (9)-(13) of [Izaguirre1992], (9)-(11) of [Lin1992].
-
-    D_ij is the part along joint i of the momentum that joint j gives to compound link j, carried down
-    the tree like a force and its moment.
-    """
+    """D_ij and D_i by compound links: Eqs. (9)-(13) of [Izaguirre1992], (9)-(11) of [Lin1992]."""
     at = places(mech, q)
-    whole = compounds(mech, at, parameters)
+    whole = compounds(mech, at, parameters, style)
     D: list[list[Scalar]] = [[0.0] * mech.dof for _ in range(mech.dof)]
     for j, body in enumerate(mech.bodies):
-        f, n = momentum(whole[j], body.prismatic)
-        for i in mech.path(j):
-            other = mech.bodies[i]
-            along = other.multiplier * body.multiplier * (f[2] if other.prismatic else n[2])
-            k, m = other.coordinate, body.coordinate
+        row = momentum_along(mech, at, j, momentum(whole[j], body.prismatic), style.level_of(j))
+        for i, along in row.items():
+            along = mech.bodies[i].multiplier * body.multiplier * along
+            k, m = mech.bodies[i].coordinate, body.coordinate
             D[k][m] = D[k][m] + along
             if i != j:
                 D[m][k] = D[m][k] + along
-            f, n = carried(mech, at, i, f, n)
     efforts: list[Scalar] = [0.0] * mech.dof
     weight = gravity_in_joint_axes(mech, at, mech.gravity if gravity is None else gravity)
     for j, body in enumerate(mech.bodies):
@@ -191,17 +188,48 @@ def inertia_matrix_and_gravity(
     return D, efforts
 
 
-def carried(mech: Mechanism, at: Sequence[Place], i: int, f: Vector, n: Vector) -> tuple[Vector, Vector]:
-    """A force and moment at joint i, in its joint axes, seen at and in the axes of the joint below."""
-    body, place = mech.bodies[i], at[i]
-    if body.parent < 0:
-        return f, n
-    if place.group != i:
+def momentum_along(
+    mech: Mechanism, at: Sequence[Place], j: int, given: tuple[Vector, Vector], level: int
+) -> dict[int, Scalar]:
+    """The part along joint j and each joint below of the momentum that joint j gives to its compound link.
+
+    It is carried down the tree like a force and its moment, all the way or as far as body `level`; what is
+    below that, gives body `level` a velocity, on which the momentum has the same power.
+    """
+    f, n = given
+    found: dict[int, Scalar] = {}
+    for i in mech.path(j):
+        if i == level and not mech.bodies[i].prismatic:
+            for k, (u, v) in unit_twists(mech, at)[i].items():
+                found[k] = dot(u, n) + dot(v, f)
+            break
+        found[i] = f[2] if mech.bodies[i].prismatic else n[2]
+        f, n = carried(mech, at, i, f, n)
+    return found
+
+
+def at_parent(mech: Mechanism, at: Sequence[Place], j: int, f: Vector, n: Vector) -> tuple[Vector, Vector]:
+    """A force and moment at joint j, in its joint axes, about the origin of the body that carries it.
+
+    The result is in that body's own axes, or in the joint axes if both are of one group.
+    """
+    body, place = mech.bodies[j], at[j]
+    if place.group != j:
         return f, add(n, cross(place.lever, f))
-    below = at[body.parent]
-    R = body.placement.rotation
-    f = rotate(R, f)
-    n = add(rotate(R, n), cross(add(place.lever, (0.0, 0.0, below.slide)), f))
+    f = rotate(body.placement.rotation, f)
+    return f, add(rotate(body.placement.rotation, n), cross(place.lever, f))
+
+
+def carried(mech: Mechanism, at: Sequence[Place], j: int, f: Vector, n: Vector) -> tuple[Vector, Vector]:
+    """A force and moment at joint j, in its joint axes, seen at and in the axes of the joint below."""
+    parent = mech.bodies[j].parent
+    if parent < 0:
+        return f, n
+    f, n = at_parent(mech, at, j, f, n)
+    if at[j].group != j:
+        return f, n
+    below = at[parent]
+    n = add(n, cross((0.0, 0.0, below.slide), f))
     return turn(below.c, below.s, f), turn(below.c, below.s, n)
 
 
@@ -213,7 +241,8 @@ def christoffel(D: Sequence[Sequence[Scalar]], q: Sequence[Expr]) -> list[list[l
     it. Entries with j > k are zero.
     """
     n = len(q)
-    slope = [[gradient(D[i][j], q) for j in range(n)] for i in range(n)]
+    upper = [[gradient(D[i][j], q) if i <= j else [] for j in range(n)] for i in range(n)]
+    slope = [[upper[min(i, j)][max(i, j)] for j in range(n)] for i in range(n)]
     c: list[list[list[Scalar]]] = [[[0.0] * n for _ in range(n)] for _ in range(n)]
     for i in range(n):
         for j in range(n):
@@ -235,7 +264,8 @@ def regressor(mech: Mechanism, q: Scalars, qd: Scalars, qdd: Scalars) -> list[li
     at = places(mech, q)
     Y_: list[list[Scalar]] = [[0.0] * (10 * len(at)) for _ in range(mech.dof)]
     moving = motions(mech, at, qd, qdd, mech.gravity)
-    for j, twists in enumerate(unit_twists(mech, at)):
+    for j, joint_twists in enumerate(unit_twists(mech, at)):
+        twists = {i: in_link_frame(mech, at, j, u, v) for i, (u, v) in joint_twists.items()}
         frame = mech.bodies[j].link
         own, a = moving[j].own, add(moving[j].a, times(moving[j].own.U, vector(frame.translation)))
         if not frame.is_identity:

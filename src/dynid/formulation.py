@@ -2,54 +2,55 @@
 
 A robot's torques leave much to choose: which of the parameters that act together carries the value
 (`sparse`), where on its axis a body's frame sits and how a last frame is turned (`Choice.slides`,
-`Choice.turned`), and in which axes each equation of motion is written (`Style`). None of it changes a
+`Choice.turned`), and how the equations themselves are written (`Style`, `CompoundStyle`). None of it changes a
 torque; all of it changes how many operations the code has. `cheapest` walks downhill from choice to choice.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from dynid.base.floating import independent_columns
 from dynid.base.result import BaseParameters
 from dynid.mechanism import BODY_LETTERS, Body, Mechanism, body_parameters
-from dynid.motion import Axes, Style
+from dynid.moments import CompoundStyle
+from dynid.motion import PLAIN, Axes, Style
 from dynid.program import Program
 from dynid.robot import Robot
 from dynid.simplify import simplify
 from dynid.spatial import Array, Frame, frozen, rotation_z
-from dynid.steps import count
+from dynid.steps import Operations, count
 
-AXES: tuple[Axes, ...] = ("own", "joint", "parent")
 DIAGONALS = ("Jzz", "Jxx", "Jyy")
 WELL_APART = 1e-3  # columns closer to the others than this are poor carriers of a value
 NEGLIGIBLE = 1e-12  # of the largest of its kind: what is left of a parameter that others have taken over
+
+
+Written: TypeAlias = Style | CompoundStyle
+Trace: TypeAlias = Callable[[Mechanism, Array, Any], Program]  # mechanism, body parameters, style
+Report: TypeAlias = Callable[[Operations], None]
 
 
 @dataclass(frozen=True)
 class Choice:
     """One way to write the equations; tuples have one entry per body."""
 
-    style: Style
+    style: Written
     diagonals: tuple[str, ...]  # the second moment that the others take over
-    slides: tuple[int, ...]  # where the frame sits on its axis: see `_places_on_axis`
+    slides: tuple[int, ...]  # where the frame sits on its axis: see `_amounts`
     turned: bool = False  # last frames turned so that hy vanishes
 
     def neighbours(self) -> Iterator[Choice]:
         """All choices that differ in one decision."""
-        style = self.style
         yield replace(self, turned=not self.turned)
-        yield replace(self, style=replace(style, square=not style.square))
-        yield replace(self, style=replace(style, twice=not style.twice))
+        for style in self.style.neighbours():
+            yield replace(self, style=style)
         for j in range(len(self.slides)):
-            for axes in AXES:
-                if axes != style.axes[j]:
-                    changed = (*style.axes[:j], axes, *style.axes[j + 1 :])
-                    yield replace(self, style=replace(style, axes=changed))
             for diagonal in DIAGONALS:
                 if diagonal != self.diagonals[j]:
                     yield replace(self, diagonals=(*self.diagonals[:j], diagonal, *self.diagonals[j + 1 :]))
@@ -58,51 +59,86 @@ class Choice:
                     yield replace(self, slides=(*self.slides[:j], slide, *self.slides[j + 1 :]))
 
 
-Trace = Callable[[Mechanism, Array, Style], Program]
+def recursion_starts(bodies: int) -> list[Choice]:
+    """Where a search for inverse dynamics starts: the last body in joint axes, which nearly always pays."""
+    starts: list[Choice] = []
+    for second in ("own", "joint"):
+        axes: list[Axes] = ["own"] * bodies
+        axes[1:3] = [second] * len(axes[1:3])
+        axes[-1] = "joint"
+        starts.append(Choice(Style(tuple(axes)), ("Jzz",) * bodies, (0,) * bodies))
+    return starts
 
 
-def cheapest(mech: Mechanism, rows: Array, parameters: Array, trace: Trace) -> tuple[Program, Choice]:
+def compound_starts(bodies: int) -> list[Choice]:
+    """Where a search for the inertia matrix starts: all momenta carried to the base."""
+    style = CompoundStyle((False,) * bodies, (-1,) * bodies)
+    return [Choice(style, ("Jzz",) * bodies, (0,) * bodies)]
+
+
+def cheapest(
+    mech: Mechanism,
+    rows: Array,
+    parameters: Array,
+    trace: Trace,
+    starts: Sequence[Choice] | None = None,
+    report: Report | None = None,
+) -> tuple[Program, Choice]:
     """The cheapest program found, and how it is written.
 
     `trace(mechanism, body parameters, style)` records the program; `rows` are functionals of the standard
-    `parameters` that decide all its outputs, such as `deciding_rows`.
+    `parameters` that decide all its outputs, such as `deciding_rows`. The walks begin at `starts`, those for
+    inverse dynamics if there are none, and tell `report` of each better program they find.
     """
-    bodies = len(mech.bodies)
-    seen: dict[Choice, tuple[int, Program]] = {}
-
-    def cost(choice: Choice) -> int:
-        if choice not in seen:
-            arranged, values = arrange(mech, rows, parameters, choice)
-            program = simplify(trace(arranged, values, choice.style))
-            seen[choice] = (count(program).total, program)
-        return seen[choice][0]
-
-    best: Choice | None = None
-    for first in ("own", "joint"):
-        current = _downhill(_start(bodies, first), cost)
-        if best is None or cost(current) < cost(best):
-            best = current
-    assert best is not None
-    return seen[best][1], best
+    search = _Search(mech, rows, parameters, trace)
+    found = [_downhill(start, search, report) for start in starts or recursion_starts(len(mech.bodies))]
+    best = min(found, key=search.cost)
+    return search.program(best), best
 
 
-def _start(bodies: int, second: Axes) -> Choice:
-    """Where a walk starts: the last body in joint axes, which nearly always pays."""
-    axes: list[Axes] = ["own"] * bodies
-    for j in range(1, min(3, bodies)):
-        axes[j] = second
-    axes[-1] = "joint"
-    return Choice(Style(tuple(axes)), ("Jzz",) * bodies, (0,) * bodies)
+class _Search:
+    """Programs of the choices looked at so far; choices that come to the same program are simplified once."""
+
+    def __init__(self, mech: Mechanism, rows: Array, parameters: Array, trace: Trace) -> None:
+        self.given = mech, rows, parameters
+        self.trace = trace
+        self._arranged: dict[Choice, tuple[Mechanism, Array]] = {}
+        self._simplified: dict[object, tuple[Program, Operations]] = {}
+        self._seen: dict[Choice, tuple[Program, Operations]] = {}
+
+    def _look(self, choice: Choice) -> tuple[Program, Operations]:
+        if choice not in self._seen:
+            geometry = replace(choice, style=PLAIN)
+            if geometry not in self._arranged:
+                self._arranged[geometry] = arrange(*self.given, geometry)
+            recorded = self.trace(*self._arranged[geometry], choice.style)
+            key = recorded.text
+            if key not in self._simplified:
+                simple = simplify(recorded)
+                self._simplified[key] = simple, count(simple)
+            self._seen[choice] = self._simplified[key]
+        return self._seen[choice]
+
+    def program(self, choice: Choice) -> Program:
+        return self._look(choice)[0]
+
+    def operations(self, choice: Choice) -> Operations:
+        return self._look(choice)[1]
+
+    def cost(self, choice: Choice) -> int:
+        return self.operations(choice).total
 
 
-def _downhill(choice: Choice, cost: Callable[[Choice], int]) -> Choice:
+def _downhill(choice: Choice, search: _Search, report: Report | None) -> Choice:
     """First-improvement descent: every better neighbour is taken at once."""
     improved = True
     while improved:
         improved = False
         for neighbour in choice.neighbours():
-            if cost(neighbour) < cost(choice):
+            if search.cost(neighbour) < search.cost(choice):
                 choice, improved = neighbour, True
+                if report:
+                    report(search.operations(choice))
                 break
     return choice
 

@@ -1,4 +1,4 @@
-"""How the bodies of a tree move: poses, velocities and accelerations, over scalars of any kind.
+"""How the bodies of a tree move: poses, velocities and accelerations, over numbers or `Expr`.
 
 Every body's frame turns about, or slides along, its own z axis (see `mechanism`). Two sets of axes are in
 use for each body: its *own* axes, and the *joint axes* it would have with all the joints of its group at
@@ -12,8 +12,8 @@ U = [wd x] + [w x][w x], so that a point at r in the frame accelerates with a + 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from dynid.mechanism import Mechanism
@@ -24,6 +24,7 @@ from dynid.vectors import ZERO, Vector, Z, add, cross, dot, rotate_back, scale, 
 Matrix: TypeAlias = tuple[Vector, Vector, Vector]  # rows
 Scalars: TypeAlias = Sequence[Scalar]
 Axes: TypeAlias = Literal["own", "joint", "parent"]
+AXES: tuple[Axes, ...] = ("own", "joint", "parent")
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,15 @@ class Style:
 
     def of(self, j: int) -> Axes:
         return self.axes[j] if j < len(self.axes) else "own"
+
+    def neighbours(self) -> Iterator[Style]:
+        """All styles that differ in one decision."""
+        yield replace(self, square=not self.square)
+        yield replace(self, twice=not self.twice)
+        for j, own in enumerate(self.axes):
+            for axes in AXES:
+                if axes != own:
+                    yield replace(self, axes=(*self.axes[:j], axes, *self.axes[j + 1 :]))
 
 
 PLAIN = Style()
@@ -211,16 +221,13 @@ def in_link_frame(
 
 
 def unit_twists(mech: Mechanism, at: Sequence[Place]) -> list[dict[int, tuple[Vector, Vector]]]:
-    """For each link, in its link frame, the velocities a unit speed of each joint below gives it."""
+    """For each body, in its joint axes, the velocities a unit speed of its own and each joint below gives it."""
     found: list[dict[int, tuple[Vector, Vector]]] = []
     for j, body in enumerate(mech.bodies):
         below = found[body.parent] if body.parent >= 0 else {}
         found.append({i: outward(mech, at, j, u, v) for i, (u, v) in below.items()})
         found[j][j] = (ZERO, Z) if body.prismatic else (Z, ZERO)
-    return [
-        {i: in_link_frame(mech, at, j, u, v) for i, (u, v) in twists.items()}
-        for j, twists in enumerate(found)
-    ]
+    return found
 
 
 def velocities(mech: Mechanism, at: Sequence[Place], qd: Scalars) -> list[tuple[Vector, Vector]]:

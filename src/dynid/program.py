@@ -143,6 +143,12 @@ class Program:
     inputs: tuple[str, ...]
     outputs: tuple[Scalar, ...]
 
+    @property
+    def text(self) -> tuple[object, ...]:
+        """What was recorded, to tell whether two programs are the same step by step."""
+        outputs = tuple((out.node, out.sign) if isinstance(out, Expr) else out for out in self.outputs)
+        return (self.inputs, outputs, *self.graph.nodes)
+
     @cached_property
     def live(self) -> tuple[int, ...]:
         """Nodes the outputs depend on, in order of creation; all others are dead code."""

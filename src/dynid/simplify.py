@@ -13,6 +13,7 @@ fast as the memory they write to.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations
@@ -20,6 +21,8 @@ from typing import TypeAlias
 
 from dynid.program import Expr, Graph, Node, Program, Scalar
 from dynid.steps import count
+
+ROUNDING = 1e-15  # of the largest constant of a sum
 
 Signed: TypeAlias = tuple[int, int]  # (id, +1 or -1)
 
@@ -30,6 +33,7 @@ def simplify(program: Program, rounds: int = 4) -> Program:
     latest = program
     for attempt in range(rounds):
         terms = _Terms(latest)
+        terms.cancel()
         terms.flatten()
         terms.factor()
         terms.share(terms.sums)
@@ -130,7 +134,18 @@ class _Terms:
                 units[k] += c
         if any(abs(c) > 1 for c in units.values()):
             return self._units(units)
-        return {k: c for k, c in units.items() if c}
+        return self._one_constant({k: c for k, c in units.items() if c})
+
+    def _one_constant(self, units: dict[int, int]) -> dict[int, int]:
+        """The same sum with its constants added up; what is left of constants that cancel is rounding."""
+        values = {k: c * value for k, c in units.items() if (value := self._constant(k)) is not None}
+        if len(values) < 2:
+            return units
+        total = math.fsum(values.values())
+        rest = {k: c for k, c in units.items() if k not in values}
+        if abs(total) > ROUNDING * max(map(abs, values.values())):
+            rest[self._leaf(("const", abs(total)))] = 1 if total > 0 else -1
+        return rest
 
     def _sum(self, terms: Mapping[int, int]) -> Signed:
         """The sum of these terms; a sum and its negative are one id."""
@@ -175,27 +190,37 @@ class _Terms:
 
     def flatten(self) -> None:
         """Merge sums into sums and products into products where they have one use."""
-        changed = True
-        while changed:
-            changed = False
-            uses = self._uses()
-            for k, terms in list(self.sums.items()):
-                inner = [t for t in terms if t in self.sums and uses[t] == 1]
-                if inner:
-                    merged = Counter({t: c for t, c in terms.items() if t not in inner})
-                    for t in inner:
-                        for child, c in self.sums[t].items():
-                            merged[child] += terms[t] * c
-                    self.sums[k] = self._units(merged)
-                    changed = True
-                    break
-            for k, factors in list(self.products.items()):
-                inner = [t for t in factors if t in self.products and uses[t] == 1]
-                if inner:
-                    rest = [t for t in factors if t not in inner]
-                    self.products[k] = sorted([*rest, *(x for t in inner for x in self.products[t])])
-                    changed = True
-                    break
+        while self._flatten_once(self._uses()):
+            pass
+
+    def _flatten_once(self, uses: Counter[int]) -> bool:
+        """Merge wherever these counts allow it. Merging keeps them right, unless terms meet and cancel."""
+        changed = False
+        for k, terms in list(self.sums.items()):
+            while inner := [t for t in terms if t in self.sums and uses[t] == 1]:
+                merged = Counter({t: c for t, c in terms.items() if t not in inner})
+                for t in inner:
+                    for child, c in self.sums[t].items():
+                        merged[child] += terms[t] * c
+                terms = self.sums[k] = self._units(merged)
+                changed = True
+        for k, factors in list(self.products.items()):
+            while inner := [t for t in factors if t in self.products and uses[t] == 1]:
+                rest = [t for t in factors if t not in inner]
+                factors = self.products[k] = sorted([*rest, *(x for t in inner for x in self.products[t])])
+                changed = True
+        return changed
+
+    def cancel(self) -> None:
+        """Write out the sums inside a sum, shared or not, where so much cancels that fewer terms remain."""
+        for k, terms in list(self.sums.items()):
+            merged: Counter[int] = Counter()
+            for t, c in terms.items():
+                for child, d in self.sums.get(t, {t: 1}).items():
+                    merged[child] += c * d
+            units = self._units(merged)
+            if len(units) < len(terms):
+                self.sums[k] = units
 
     def factor(self) -> None:
         """Take common factors out of sums, the pair of cofactors that saves most first."""

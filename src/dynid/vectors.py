@@ -1,4 +1,4 @@
-"""Three-vectors over scalars that may be numbers, arrays or expressions."""
+"""Three-vectors over scalars that may be numbers or expressions."""
 
 from __future__ import annotations
 

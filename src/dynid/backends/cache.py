@@ -22,9 +22,9 @@ def folder() -> Path | None:
     chosen = os.environ.get("DYNID_CACHE")
     if chosen == "":
         return None
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    path = Path(chosen) if chosen else Path(base) / "dynid" / "kernels"
     try:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        path = Path(chosen) if chosen else Path(base) / "dynid" / "kernels"
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = path.stat()
     except (OSError, RuntimeError):
@@ -57,9 +57,12 @@ def store_object(key: str, code: bytes) -> None:
     path = _path(key)
     if path is None:
         return
+    temporary = ""
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            temporary = file.name
             file.write(hashlib.sha256(code).digest() + code)
-        os.replace(file.name, path)
+        os.replace(temporary, path)
     except OSError:
-        return
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
