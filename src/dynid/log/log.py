@@ -9,9 +9,14 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.errors import DynidError
 from dynid.spatial import Array
 
 Stamps = NDArray[np.int64]
+
+
+class LogError(DynidError):
+    """A log cannot be used."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +25,7 @@ class Provenance:
 
     source: str  # path as given, for messages and reports
     sha256: str  # of the file's bytes
-    options: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # effort, gain, sign, ...
+    options: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # effort, gain, ...
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -39,12 +44,13 @@ class Log:
     effort: Array | None
     extra: Mapping[str, Array] = field(default_factory=lambda: MappingProxyType({}))  # name -> (N, n)
     provenance: Provenance
+    left_out: int = 0  # rows of the file that are not here, as time or position is not finite
     notes: tuple[str, ...] = ()  # what was left out, lost or converted, with counts
 
     @property
     def time(self) -> Array:
-        """Seconds, (N,)."""
-        return (self.stamp_ns - self.epoch_ns) * 1e-9
+        """Seconds, (N,): the doubles nearest to the stamps, so a file's decimals come back as they were."""
+        return (self.stamp_ns - self.epoch_ns).astype(np.float64) / 1e9
 
     def __len__(self) -> int:
         return len(self.stamp_ns)
