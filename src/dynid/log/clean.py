@@ -1,0 +1,99 @@
+"""A log without the rows that say nothing: not finite, out of order, copied from the row before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from dynid.errors import ArgumentError, choices
+from dynid.log.log import Log, Provenance
+from dynid.robot import Robot
+from dynid.signals.clock import Flags, in_order, nominal_period, seconds, stale
+from dynid.spatial import Array
+
+LARGEST = 1e9  # in SI units; beyond this a number is garbage
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CleanLog:
+    """The rows of a log that can be used; arrays are (N, n), stamps increase."""
+
+    joint_names: tuple[str, ...]
+    start: float  # s, what the log calls the first stamp; the following two count from there
+    clock: Array  # (R,) s, the stamps in order, copied rows included: what gaps are judged by
+    time: Array  # (N,) s
+    period: float  # s, nominal, of the log's clock
+    position: Array
+    velocity: Array | None
+    effort: Array  # zero where `measured` says there is none
+    measured: Flags  # (n,) joints with an effort
+    extra: Mapping[str, Array]
+    provenance: Provenance
+    notes: tuple[str, ...]
+
+
+def usable(values: Array) -> Flags:
+    """Which numbers are finite and not absurd."""
+    return np.abs(values) < LARGEST  # false for NaN
+
+
+def clean(log: Log, robot: Robot) -> CleanLog:
+    """The usable rows of a log; `notes` counts what was left out. Raises if nothing can be done with it."""
+    match_joints(log, robot)
+    measured: Flags = np.zeros(robot.dof, dtype=np.bool_)
+    effort = np.zeros(log.position.shape)
+    if log.effort is not None:
+        measured = np.asarray(usable(log.effort).any(axis=0), dtype=np.bool_)
+        effort[:, measured] = log.effort[:, measured]
+    velocity = None if log.velocity is None or not usable(log.velocity).any(axis=0).all() else log.velocity
+    channels = [log.position, effort, *([] if velocity is None else [velocity]), *log.extra.values()]
+    finite = np.logical_and.reduce([usable(channel).all(axis=1) for channel in channels])
+    kept = np.flatnonzero(finite)
+    if len(kept) < 2:
+        raise ArgumentError(
+            f"{log.provenance.source}: {len(kept)} of {len(log)} rows have finite values in every channel; "
+            "at least 2 are needed"
+        )
+    ordered = in_order(log.stamp_ns[kept])
+    since = seconds(log.stamp_ns)
+    clock = since[kept[ordered]]
+    period = nominal_period(clock)
+    copied = stale(log.position[kept[ordered]])
+    rows = kept[ordered][~copied]
+    counts = {
+        "rows with values that are not finite": len(log) - len(kept),
+        "rows whose stamps do not advance": int(np.count_nonzero(~ordered)),
+        "rows that repeat an earlier state": int(np.count_nonzero(copied)),
+    }
+    notes = [f"left out {count} {what}" for what, count in counts.items() if count]
+    notes += [f"no effort on {log.joint_names[joint]}" for joint in np.flatnonzero(~measured)]
+    return CleanLog(
+        joint_names=log.joint_names,
+        start=float(log.time[0]),
+        clock=clock,
+        time=since[rows],
+        period=period,
+        position=log.position[rows],
+        velocity=None if velocity is None else velocity[rows],
+        effort=effort[rows],
+        measured=measured,
+        extra={name: values[rows] for name, values in log.extra.items()},
+        provenance=log.provenance,
+        notes=(*log.notes, *notes),
+    )
+
+
+def match_joints(log: Log, robot: Robot) -> None:
+    """Refuse a log that was not read for this robot."""
+    if log.joint_names == robot.joint_names:
+        return
+    strange = [name for name in log.joint_names if name not in robot.joint_names]
+    problem = (
+        f"joint {choices(strange[0], robot.joint_names)}" if strange else "joints in another order or missing"
+    )
+    raise ArgumentError(
+        f"{log.provenance.source}: the log was not read for {robot.name}: {problem} "
+        f"Read it with read_log(path, robot)."
+    )

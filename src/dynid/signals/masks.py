@@ -1,0 +1,42 @@
+"""Samples to leave out, as flags (N, n) or (N,): at rest, saturated, or asked for by the user."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from dynid.signals.clock import Flags
+from dynid.spatial import Array
+
+_ndimage: Any = import_module("scipy.ndimage")  # it has no types
+
+STANDSTILL_SPEED = 0.01  # rad/s or m/s; slower joints stick, and their friction is any value up to Coulomb's
+SATURATED_SHARE = 0.995  # of the limit
+
+
+def near_standstill(qd: Array, speed: float = STANDSTILL_SPEED, around: int = 0) -> Flags:
+    """Joints (N, n) slower than `speed` throughout `around` samples on either side: not a mere reversal."""
+    fastest = _ndimage.maximum_filter1d(np.abs(qd), 2 * around + 1, axis=0, mode="nearest")
+    return fastest < speed
+
+
+def saturated(tau: Array, limit: Array) -> Flags:
+    """Efforts (N, n) at their limits (n,); infinite or unknown limits are never reached."""
+    with np.errstate(invalid="ignore"):
+        return np.abs(tau) >= SATURATED_SHARE * np.where(np.isfinite(limit) & (limit > 0), limit, np.inf)
+
+
+def inside(time: Array, intervals: Sequence[tuple[float, float]]) -> Flags:
+    """Instants (N,) within one of the closed intervals (s)."""
+    flags = np.zeros(len(time), dtype=bool)
+    for first, last in intervals:
+        flags |= (time >= first) & (time <= last)
+    return flags
+
+
+def widened(flags: Flags, around: int) -> Flags:
+    """Flags (N, ...) raised wherever one is raised within `around` samples."""
+    return np.asarray(_ndimage.maximum_filter1d(flags.astype(np.uint8), 2 * around + 1, axis=0), dtype=bool)
