@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,10 +12,10 @@ from dynid.errors import ArgumentError, quote
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Path]:
+def whole_file(path: str | os.PathLike[str], *, force: bool = False) -> Generator[Path]:
     """A path to write to; it becomes `path` when the block ends well, and vanishes when it does not."""
     target = Path(path)
-    _refuse_existing(target, force)
+    refuse_existing(target, force)
     try:
         handle, name = tempfile.mkstemp(prefix=".dynid-", suffix=target.suffix, dir=target.parent)
         os.close(handle)
@@ -23,7 +23,7 @@ def whole_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator
         raise _not_written(target, problem) from problem
     try:
         yield Path(name)
-        _refuse_existing(target, force)  # another program may have been faster
+        refuse_existing(target, force)  # another program may have been faster
         os.chmod(name, 0o666 & ~_umask())
         os.replace(name, target)
     except OSError as problem:
@@ -32,7 +32,12 @@ def whole_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator
         Path(name).unlink(missing_ok=True)
 
 
-def _refuse_existing(target: Path, force: bool) -> None:
+def refuse_existing(target: Path, force: bool) -> None:
+    """Raise if there is something at `target` that must not be overwritten."""
+    if not target.parent.is_dir():
+        raise ArgumentError(
+            f"{quote(target)} cannot be written: there is no directory {quote(target.parent)}"
+        )
     if target.is_dir():
         raise ArgumentError(f"{quote(target)} is a directory; the name of a file is needed")
     if target.exists() and not force:

@@ -2,8 +2,8 @@
 
 A robot's torques leave much to choose: which of the parameters that act together carries the value
 (`sparse`), where on its axis a body's frame sits and how a last frame is turned (`Choice.slides`,
-`Choice.turned`), and how the equations themselves are written (`Style`, `CompoundStyle`). None of it changes a
-torque; all of it changes how many operations the code has. `cheapest` walks downhill from choice to choice.
+`Choice.turned`), and how the equations themselves are written (`Style`, `CompoundStyle`). None of it changes
+a torque; all of it changes how many operations the code has. `cheapest` walks downhill from choice to choice.
 """
 
 from __future__ import annotations

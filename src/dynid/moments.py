@@ -71,8 +71,8 @@ CARRIED = CompoundStyle()
 def turned(body: Moments, c: Scalar, s: Scalar, crossed: bool = False) -> Moments:
     """The moments of a body in axes before a turn about z.
 
-    J's xy block is D = Jxx - Jyy and Jxy; no square of c or s is needed to turn it. With u = s D + 2 c Jxy the
-    new Jxx is Jxx - s u; crossed, with u = c D - 2 s Jxy, it is Jyy + c u.
+    J's xy block is D = Jxx - Jyy and Jxy; no square of c or s is needed to turn it. With u = s D + 2 c Jxy
+    the new Jxx is Jxx - s u; crossed, with u = c D - 2 s Jxy, it is Jyy + c u.
     """
     Jxx, Jxy, Jyy, Jxz, Jyz, Jzz = body.J
     if crossed:

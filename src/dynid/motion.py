@@ -221,7 +221,7 @@ def in_link_frame(
 
 
 def unit_twists(mech: Mechanism, at: Sequence[Place]) -> list[dict[int, tuple[Vector, Vector]]]:
-    """For each body, in its joint axes, the velocities a unit speed of its own and each joint below gives it."""
+    """For each body, in its joint axes, the velocities by a unit speed of its own and each joint below."""
     found: list[dict[int, tuple[Vector, Vector]]] = []
     for j, body in enumerate(mech.bodies):
         below = found[body.parent] if body.parent >= 0 else {}

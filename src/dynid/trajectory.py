@@ -8,21 +8,26 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import make_interp_spline
 
 from dynid.errors import ArgumentError, choices, quote
 from dynid.files import whole_file
+from dynid.log.delimited import open_delimited
+from dynid.log.table import Rows, Table
 from dynid.robot import Robot
 from dynid.spatial import Array, frozen
 
 QUANTITIES = ("position", "velocity", "acceleration")
+_CHUNK = 1 << 15  # rows read at once
+_interpolate: Any = import_module("scipy.interpolate")  # it has no types
 
 # Coefficients of 1, u, .. u^5 from (q, h qd, h^2 qdd) at u = 0 and then at u = 1.
 _QUINTIC = np.array(
@@ -115,7 +120,8 @@ def _rates(times: Array, values: Array, order: int) -> Array:
     degree = min(5, 2 * ((len(times) - 2) // 2) + 1)
     if order > degree:
         return frozen(np.zeros_like(values))
-    return frozen(make_interp_spline(times, values, k=degree, axis=0).derivative(order)(times))
+    spline = _interpolate.make_interp_spline(times, values, k=degree, axis=0)
+    return frozen(spline.derivative(order)(times))
 
 
 # --- files --------------------------------------------------------------------------------------
@@ -125,74 +131,60 @@ def read_trajectory(path: str | os.PathLike[str], robot: Robot) -> Trajectory:
     """A trajectory of the robot's joints, in the robot's order, from CSV.
 
     Columns: `time` (s), then `<joint>.position` and, for all joints or for none, `<joint>.velocity` and
-    `<joint>.acceleration`.
+    `<joint>.acceleration`. So the log of a motion is a trajectory, too.
     """
-    place = quote(path)
-    header, lines, table = _read_table(Path(path), place)
-    names = robot.joint_names
-    columns = {name: number for number, name in enumerate(header)}
-    arrays: dict[str, Array | None] = {}
-    for quantity in QUANTITIES:
-        wanted = [f"{name}.{quantity}" for name in names]
-        missing = [name for name in wanted if name not in columns]
-        if len(missing) == len(wanted) and quantity != "position":
-            arrays[quantity] = None
-        elif missing:
-            raise ArgumentError(f"{place}: column {choices(missing[0], header)} {robot.name} needs it")
-        else:
-            arrays[quantity] = table[:, [columns[name] for name in wanted]]
-    ours = {"time", *(f"{name}.{quantity}" for name in names for quantity in QUANTITIES)}
-    others = [quote(name, 40) for name in header if name not in ours]
-    notes = [f"{place}: columns left out: {', '.join(others)}"] if others else []
-    notes += [
-        f"{place}: no {quantity} columns; taken from a spline"
-        for quantity, values in arrays.items()
-        if values is None
-    ]
-    times = table[:, columns["time"]]
-    late = np.flatnonzero(np.diff(times) <= 0.0)
-    if len(late):
-        raise ArgumentError(f"{place}, line {lines[late[0] + 1]}: time must increase from row to row")
-    position = arrays["position"]
-    assert position is not None
-    return make_trajectory(names, times, position, arrays["velocity"], arrays["acceleration"], notes)
-
-
-def _read_table(path: Path, place: str) -> tuple[list[str], list[int], Array]:
-    """Names of the columns, the line of each row, and the numbers, (rows, columns)."""
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file)
-            rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
-    except (OSError, UnicodeDecodeError, csv.Error) as problem:
-        raise ArgumentError(f"{place} cannot be read as CSV: {problem}") from problem
-    if not rows:
-        raise ArgumentError(f"{place} is empty; a header and at least two rows are needed")
-    header = [cell.strip() for cell in rows[0][1]]
-    if "time" not in header:
-        raise ArgumentError(f"{place}: there is no column 'time', only {', '.join(map(quote, header[:20]))}")
-    repeated = sorted({name for name in header if header.count(name) > 1})
-    if repeated:
-        raise ArgumentError(f"{place}: the column {quote(repeated[0])} occurs more than once")
-    if len(rows) < 3:
-        raise ArgumentError(f"{place} has {len(rows) - 1} rows of numbers; at least two are needed")
-    table = np.array([_numbers(row, header, f"{place}, line {line}") for line, row in rows[1:]])
-    return header, [line for line, _ in rows[1:]], table
+        table = open_delimited(Path(path), None)
+        wanted = {"time": ["time"]}
+        for quantity in QUANTITIES:
+            names = [f"{joint}.{quantity}" for joint in robot.joint_names]
+            if quantity == "position" or any(name in table.names for name in names):
+                wanted[quantity] = names
+        columns = [name for group in wanted.values() for name in group]
+        _check_names(table, columns, robot)
+        blocks = list(table.blocks(columns, _CHUNK))
+    except OSError as problem:
+        raise ArgumentError(f"{quote(path)} cannot be read: {problem.strerror or problem}") from problem
+    rows = np.concatenate([block.rows for block in blocks])
+    arrays = {
+        group: np.column_stack([np.concatenate([block.columns[name] for block in blocks]) for name in names])
+        for group, names in wanted.items()
+    }
+    _check_rows(table, rows, arrays)
+    others = [quote(name, 40) for name in table.names if name not in columns]
+    notes = [f"{table.source}: columns left out: {', '.join(others)}"] if others else []
+    absent = [quantity for quantity in QUANTITIES if quantity not in arrays]
+    notes += [f"{table.source}: {quantity} taken from a spline" for quantity in absent]
+    motion = [arrays.get(quantity) for quantity in QUANTITIES[1:]]
+    return make_trajectory(robot.joint_names, arrays["time"][:, 0], arrays["position"], *motion, notes=notes)
 
 
-def _numbers(row: Sequence[str], header: Sequence[str], place: str) -> list[float]:
-    if len(row) != len(header):
-        raise ArgumentError(f"{place}: {len(row)} cells, but the header has {len(header)}")
-    numbers: list[float] = []
-    for name, cell in zip(header, row, strict=True):
-        try:
-            number = float(cell)
-        except ValueError:
-            number = float("nan")
-        if not np.isfinite(number):
-            raise ArgumentError(f"{place}, column {quote(name)}: {quote(cell)} is not a finite number")
-        numbers.append(number)
-    return numbers
+def _check_names(table: Table, columns: Sequence[str], robot: Robot) -> None:
+    """Every column that is needed must be there, once."""
+    for name in columns:
+        if name not in table.names:
+            raise table.error(
+                f"no column {quote(name)}, which {robot.name} needs: {choices(name, table.names)}"
+            )
+        if table.names.count(name) > 1:
+            raise table.error(f"the column {quote(name)} occurs more than once")
+
+
+def _check_rows(table: Table, rows: Rows, arrays: Mapping[str, Array]) -> None:
+    """At least two rows of finite numbers, in the order of time."""
+    if len(rows) < 2:
+        raise table.error("one row is no trajectory; at least two are needed")
+    for group, array in arrays.items():
+        finite = np.isfinite(array).all(axis=1)
+        if not finite.all():
+            raise table.error(
+                f"{table.place(rows[np.argmin(finite)])}: every {group} must be a finite number"
+            )
+    increasing = np.diff(arrays["time"][:, 0]) > 0.0
+    if not increasing.all():
+        raise table.error(
+            f"{table.place(rows[np.argmin(increasing) + 1])}: time must increase from row to row"
+        )
 
 
 def write_trajectory(trajectory: Trajectory, path: str | os.PathLike[str], *, force: bool = False) -> None:

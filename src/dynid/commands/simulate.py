@@ -21,6 +21,8 @@ from dynid.plant.sensors import Sensors
 from dynid.robot import Robot
 from dynid.trajectory import Trajectory, read_trajectory
 
+_CLEAR_LINE = "\r\x1b[K"
+
 
 def run(options: argparse.Namespace) -> int:
     started = time.perf_counter()
@@ -33,6 +35,8 @@ def run(options: argparse.Namespace) -> int:
     quiet = options.quiet or options.json
     report = None if quiet or not sys.stderr.isatty() else _progress
     found = plant.run(robot, trajectory, _setup(options), seed=options.seed, progress=report)
+    if report is not None:
+        sys.stderr.write(_CLEAR_LINE)
     write_log(found.log, options.output, force=options.force)
     remarks = [*trajectory.notes, *found.remarks]
     for note in remarks:
@@ -56,7 +60,9 @@ def _setup(options: argparse.Namespace) -> plant.Setup:
             bandwidth_hz=options.bandwidth_hz,
             rate_hz=options.control_hz,
             saturate=options.saturate,
-            nominal=load_robot(nominal, joints=options.joints) if nominal is not None else None,
+            nominal=None
+            if nominal is None
+            else load_robot(nominal, gravity=options.gravity, joints=options.joints),
         ),
         sensors=Sensors(
             encoder_bits=options.encoder_bits,
@@ -96,4 +102,4 @@ def _record(
 
 
 def _progress(share: float) -> None:
-    sys.stderr.write(f"\rsimulating: {100 * share:.0f} %  ")
+    sys.stderr.write(f"{_CLEAR_LINE}simulating: {100 * share:.0f} %")
