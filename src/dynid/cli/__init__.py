@@ -1,0 +1,66 @@
+"""The command line: parsing only. What a command does is in `dynid.commands`, imported when it is called.
+
+Results go to stdout, everything else to stderr. Exit status 0: done and accepted; 1: there is a result, but
+it is not to be trusted or not complete; 2: nothing was produced, and one message says why.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from dynid import __version__
+from dynid.cli import models, motions
+from dynid.cli.common import ACCEPTED, DOUBTFUL, FAILED, Parser
+
+
+def parser() -> argparse.ArgumentParser:
+    """All commands and their options."""
+    root = Parser(
+        prog="dynid",
+        description="The dynamic model of a robot arm, from its description and its logs.",
+        epilog="'dynid COMMAND --help' explains a command.",
+    )
+    root.add_argument("--version", action="version", version=f"dynid {__version__}")
+    commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
+    models.add_robots(commands)
+    models.add_base(commands)
+    motions.add_simulate(commands)
+    return root
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    from dynid.errors import DynidError
+
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        options = parser().parse_args(_attach_negative_values(given))
+    except SystemExit as stop:  # --help, --version, or a usage error that has been reported
+        return int(stop.code or 0)
+    try:
+        return int(import_module(f"dynid.commands.{options.command}").run(options))
+    except DynidError as problem:
+        sys.stderr.write(f"dynid {options.command}: {problem}\n")
+        return FAILED
+    except KeyboardInterrupt:
+        sys.stderr.write(f"dynid {options.command}: interrupted\n")
+        return DOUBTFUL
+    except BrokenPipeError:  # the reader of our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ACCEPTED
+
+
+def _attach_negative_values(arguments: list[str]) -> list[str]:
+    """'--gravity -9.81,0,0' as '--gravity=-9.81,0,0', which argparse does not take for an option."""
+    joined: list[str] = []
+    for argument in arguments:
+        if joined and joined[-1] == "--gravity" and re.match(r"-[\d.]", argument):
+            joined[-1] += f"={argument}"
+        else:
+            joined.append(argument)
+    return joined
