@@ -1,78 +1,145 @@
 """What a drive adds to the efforts of the rigid bodies: friction and the inertia of its motor.
 
 Friction acts on the joint or, where the robot says so, on the motor. With qd = T qd_motor, efforts that act
-on the motors reach the joints through T^-T, so with v = qd and R = 1 on the joint side, v = R qd and
-R = T^-1 on the motor side,
+on the motors reach the joints through T^-T, so with R = 1 on the joint side and R = T^-1 on the motor side,
 
-    friction = R' (Fv v + Fc sign(v) + Fo)        sign(0) = 0
-    motors   = T^-T diag(Ia) T^-1 qdd
+    v = R qd      friction = R' (Fv v + Fc s(v) + Fo + ...)      motors = T^-T diag(Ia) T^-1 qdd
 
-A `width` above zero puts tanh(v / width) in the place of sign(v). Arrays of one sample are (n,), of N samples
-(N, n).
+where s(v) is the sign of v, 0 at 0, or tanh(v / width) where a width is given. Besides viscous (Fv), Coulomb
+(Fc) and offset (Fo) there are `FURTHER` terms. Arrays of one sample are (n,), of N samples (N, n).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dynid.errors import ArgumentError, RobotError
+from dynid.errors import ArgumentError, RobotError, choices
 from dynid.robot import Joint, Robot, Side
 from dynid.spatial import Array, frozen
+
+SIMPLE = ("Fv", "Fc", "Fo")
+FURTHER = {
+    "Fa": "viscous, one way more than the other: |v|",
+    "Fs": "Stribeck, Coulomb friction that rises towards rest: s(v) exp(-(v / stribeck_speed)^2)",
+    "Fr": "root, friction that grows ever more slowly: s(v) sqrt|v|",
+    "Fl": "load-dependent: s(v) |rigid effort on the drive|",
+}
+STRIBECK_SPEED = 0.1  # rad/s or m/s, where nobody has found a better one
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Friction:
-    """Viscous, Coulomb and offset constants of n drives, (n,) each, and where they act."""
+    """Constants of n drives, (n,) each, the shape of the terms that have one, and where they act."""
 
     viscous: Array
     coulomb: Array
     offset: Array
+    further: Mapping[str, Array] = field(default_factory=lambda: MappingProxyType({}))  # by `FURTHER` letters
     side: Side = "joint"
     transmission: Array | None = None  # (n, n), qd_joint = transmission @ qd_motor; None is the identity
-    width: float = 0.0  # rad/s or m/s on the side where friction acts; 0 is the sign itself
+    width: float | Array = 0.0  # rad/s or m/s on the side where friction acts, of all or (n,); 0: the sign
+    stribeck_speed: float | Array = STRIBECK_SPEED
+
+    def __post_init__(self) -> None:
+        for letter in self.further:
+            if letter not in FURTHER:
+                raise ArgumentError(f"friction term {choices(letter, FURTHER)}")
+
+    @property
+    def dof(self) -> int:
+        return len(self.viscous)
 
     @cached_property
     def rates(self) -> Array:
         """R with v = R qd the velocities that rub, (n, n)."""
-        return motor_rates(self.transmission if self.side == "motor" else None, len(self.viscous))
+        return motor_rates(self.transmission if self.side == "motor" else None, self.dof)
+
+    @property
+    def constants(self) -> dict[str, Array]:
+        """All constants by their letters, (n,) each."""
+        return {"Fv": self.viscous, "Fc": self.coulomb, "Fo": self.offset, **self.further}
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The constants' names in the order of `columns`, (3n,)."""
-        return tuple(f"{letter}{k + 1}" for letter in ("Fv", "Fc", "Fo") for k in range(len(self.viscous)))
+        """The constants' names in the order of `columns`, (terms n,)."""
+        return tuple(f"{letter}{k + 1}" for letter in self.constants for k in range(self.dof))
 
-    def efforts(self, qd: ArrayLike) -> Array:
-        """Efforts on the joints that overcome friction, (n,) or (N, n)."""
+    def efforts(self, qd: ArrayLike, load: ArrayLike | None = None) -> Array:
+        """Efforts on the joints that overcome friction, (n,) or (N, n); `load` as for `columns`."""
         v = np.asarray(qd, dtype=np.float64) @ self.rates.T
-        return (self.viscous * v + self.coulomb * direction(v, self.width) + self.offset) @ self.rates
+        total = np.zeros_like(v)
+        for letter, constant in self.constants.items():
+            if constant.any():
+                total += constant * self._term(letter, v, load)
+        return total @ self.rates
 
-    def columns(self, qd: ArrayLike) -> Array:
-        """Efforts per unit of each constant, (n, 3n) or (N, n, 3n): columns @ constants = efforts."""
+    def columns(
+        self, qd: ArrayLike, letters: Sequence[str] | None = None, load: ArrayLike | None = None
+    ) -> Array:
+        """Efforts per unit of each constant, (n, terms n) or (N, n, terms n): columns @ constants = efforts.
+
+        `letters` chooses terms, by default those of `constants`; `load` are the rigid bodies' efforts, of
+        which Fl takes its share.
+        """
         v = np.asarray(qd, dtype=np.float64) @ self.rates.T
-        terms = (v, direction(v, self.width), np.ones_like(v))
+        terms = (self._term(letter, v, load) for letter in letters or self.constants)
         return np.concatenate([_on_joints(term, self.rates) for term in terms], axis=-1)
 
     def chord(self, qd: ArrayLike) -> Array:
-        """D(qd) with efforts = D qd + efforts at rest, (n, n) or (N, n, n); Coulomb needs a width here."""
-        v = np.abs(np.asarray(qd, dtype=np.float64) @ self.rates.T)
-        v = np.maximum(v, 1e-6 * self.width)  # below, tanh(v / width) / v has reached 1 / width
+        """D(qd) with efforts = D qd + efforts at rest, (n, n) or (N, n, n); Coulomb needs a width here.
+
+        Without load-dependent friction.
+        """
+        v = np.asarray(qd, dtype=np.float64) @ self.rates.T
+        v = np.where(np.abs(v) < 1e-6 * np.asarray(self.width), 1e-6 * np.asarray(self.width), v)
+        slope = np.zeros_like(v)  # below that, tanh(v / width) / v has reached 1 / width
         with np.errstate(divide="ignore", invalid="ignore"):
-            slope = self.viscous + np.where(v > 0.0, self.coulomb * direction(v, self.width) / v, 0.0)
+            for letter, constant in self.constants.items():
+                if letter not in ("Fo", "Fl") and constant.any():
+                    slope += np.where(v != 0.0, constant * self._term(letter, v, None) / v, 0.0)
+            slope += np.where(v == 0.0, self.viscous, 0.0)
         return _on_joints(slope, self.rates) @ self.rates
 
+    def _term(self, letter: str, v: Array, load: ArrayLike | None) -> Array:
+        """What one unit of a constant does to its drive at velocity v."""
+        match letter:
+            case "Fv":
+                return v
+            case "Fc":
+                return direction(v, self.width)
+            case "Fo":
+                return np.ones_like(v)
+            case "Fa":
+                return np.abs(v)
+            case "Fs":
+                return direction(v, self.width) * np.exp(-((v / self.stribeck_speed) ** 2))
+            case "Fr":
+                return direction(v, self.width) * np.sqrt(np.abs(v))
+            case "Fl":
+                if load is None:
+                    raise ArgumentError("load-dependent friction (Fl) needs the rigid bodies' efforts: load=")
+                on_drive = np.asarray(load, dtype=np.float64) @ np.linalg.inv(self.rates)
+                return direction(v, self.width) * np.abs(on_drive)
+            case _:
+                raise ArgumentError(f"friction term {choices(letter, (*SIMPLE, *FURTHER))}")
 
-def direction(v: ArrayLike, width: float = 0.0) -> Array:
-    """The sign of v, any shape, 0 at 0; tanh(v / width) if the width is not zero."""
+
+def direction(v: ArrayLike, width: float | Array = 0.0) -> Array:
+    """The sign of v, any shape, 0 at 0; tanh(v / width) where the width is not zero."""
     v = np.asarray(v, dtype=np.float64)
-    return np.tanh(v / width) if width > 0.0 else np.sign(v)
+    if np.ndim(width) == 0:
+        return np.tanh(v / width) if width > 0.0 else np.sign(v)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(np.asarray(width) > 0.0, np.tanh(v / width), np.sign(v))
 
 
-def friction_of(robot: Robot, width: float = 0.0) -> Friction:
+def friction_of(robot: Robot, width: float | Array = 0.0) -> Friction:
     """The friction a robot's file gives; where it gives none, there is none."""
     return Friction(
         viscous=_constants(robot, lambda joint: joint.viscous),
