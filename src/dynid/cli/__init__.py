@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from dynid import __version__
-from dynid.cli import models, motions
+from dynid.cli import logs, models, motions
 from dynid.cli.common import ACCEPTED, DOUBTFUL, FAILED, Parser
 
 
@@ -29,6 +29,7 @@ def parser() -> argparse.ArgumentParser:
     commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
     models.add_robots(commands)
     models.add_base(commands)
+    logs.add_check(commands)
     motions.add_simulate(commands)
     return root
 
@@ -55,11 +56,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ACCEPTED
 
 
+LISTS = ("--gravity", "--sign", "--gain", "--columns")  # whose values may begin with a minus
+
+
 def _attach_negative_values(arguments: list[str]) -> list[str]:
     """'--gravity -9.81,0,0' as '--gravity=-9.81,0,0', which argparse does not take for an option."""
     joined: list[str] = []
     for argument in arguments:
-        if joined and joined[-1] == "--gravity" and re.match(r"-[\d.]", argument):
+        if joined and joined[-1] in LISTS and re.match(r"-[\d.,]", argument):
             joined[-1] += f"={argument}"
         else:
             joined.append(argument)
