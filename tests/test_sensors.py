@@ -9,6 +9,7 @@ import pytest
 from dynid import ArgumentError, load_robot
 from dynid.log.write import WRITERS, write_log
 from dynid.plant import Run, Setup, run, simulate
+from dynid.plant.integrate import Precision
 from dynid.plant.sensors import Recording, Sensors, recorded, sampling
 from dynid.robot import Robot
 from dynid.trajectory import Trajectory, make_trajectory
@@ -116,10 +117,13 @@ def test_efforts_are_late(perfect: Run, delay: float) -> None:
 
 
 def test_a_delay_between_samples_is_exact() -> None:
-    late = through(Sensors(delay=0.0037)).log
-    fine = run(PLAIN, swing(), Setup(rate_hz=10000.0)).log
+    """Two runs take different steps; a servo's stiffness, some 1e3 Nm/rad, multiplies their local errors."""
+    precise = Precision(tolerance=1e-9)
+    late = run(PLAIN, swing(), Setup(sensors=Sensors(delay=0.0037), precision=precise)).log
+    fine = run(PLAIN, swing(), Setup(rate_hz=10000.0, precision=precise)).log
     places = np.searchsorted(fine.stamp_ns, np.maximum(late.stamp_ns - 3_700_000, 0))
-    np.testing.assert_allclose(late.effort, fine.effort[places], rtol=0, atol=1e-4)
+    np.testing.assert_allclose(late.effort, fine.effort[places], rtol=0, atol=1e-5)
+    assert np.abs(late.effort - fine.effort[np.maximum(places - 1, 0)]).max() > 1e-3  # 0.1 ms too late
 
 
 # --- the clock ----------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ def test_json_and_all_options(there: Path, capsys: pytest.CaptureFixture[str]) -
     text = (
         "--seed 3 --controller computed-torque --nominal planar2 --bandwidth-hz 8 --control-hz 500 "
         "--rate-hz 250 --encoder-bits 14 --velocity encoder --torque-noise 0.01 --torque-step 0.01 "
-        "--delay -0.001 --clock-jitter 0.0001 --dropped 0.1 --saturate --gravity -9.81,0,0 --json"
+        "--delay -0.001 --clock-jitter 0.0001 --dropped 0.1 --gravity -9.81,0,0 --json"
     )
     options = text.split()
     assert main(["simulate", "planar2", "planar2.csv", "-o", "log.csv", *options]) == 0
@@ -55,6 +55,14 @@ def test_json_and_all_options(there: Path, capsys: pytest.CaptureFixture[str]) -
     assert 30 < record["samples"] < 51
     assert any("dropped" in remark for remark in record["remarks"])
     assert 0.0 < record["largest_tracking_error"] < 0.1
+
+
+def test_limits_of_efforts_are_kept_when_asked_for(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The trajectory needs about four times what the shoulder has, so it is followed badly."""
+    assert main(["simulate", "planar2", "planar2.csv", "-o", "log.csv", "--saturate", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["largest_tracking_error"] > 0.1
+    efforts = np.abs(read_log("log.csv", load_robot("planar2")).effort)
+    np.testing.assert_allclose(efforts.max(axis=0), [60.0, 20.0], rtol=1e-12)
 
 
 def test_the_seed_decides(there: Path) -> None:
