@@ -188,7 +188,7 @@ class Dynamics:
         arrays, _ = self._samples((q, qd, qdd))
         kernel, rows, columns = self._tiled
         size = self._tile_samples(len(rows))
-        values = np.empty((len(rows), size + _PADDING))
+        values = self._tile_layout(len(rows)).empty(len(rows))
         fill = kernel.bind(arrays, None, values)
         for first in range(0, len(arrays[0]), size):
             last = min(first + size, len(arrays[0]))
@@ -198,8 +198,12 @@ class Dynamics:
     @cached_property
     def _tiled(self) -> tuple[Kernel, tuple[int, ...], tuple[int, ...]]:
         program, signature, places = self.regressor_program()
-        kernel = back_end()(program, signature, Tile(self._tile_samples(len(places)) + _PADDING))
+        kernel = back_end()(program, signature, self._tile_layout(len(places)))
         return kernel, tuple(k // self.size for k in places), tuple(k % self.size for k in places)
+
+    @classmethod
+    def _tile_layout(cls, columns: int) -> Tile:
+        return Tile(cls._tile_samples(columns) + _PADDING)
 
     @staticmethod
     def _tile_samples(columns: int) -> int:

@@ -17,6 +17,7 @@ import numpy as np
 
 from dynid.base.floating import independent_columns
 from dynid.base.result import BaseParameters
+from dynid.friction import armature_columns
 from dynid.mechanism import BODY_LETTERS, Body, Mechanism, body_parameters
 from dynid.moments import CompoundStyle
 from dynid.motion import PLAIN, Axes, Style
@@ -28,7 +29,7 @@ from dynid.steps import Operations, count
 
 DIAGONALS = ("Jzz", "Jxx", "Jyy")
 WELL_APART = 1e-3  # columns closer to the others than this are poor carriers of a value
-NEGLIGIBLE = 1e-12  # of the largest of its kind: what is left of a parameter that others have taken over
+NEGLIGIBLE = 1e-12  # of the largest value: what is left of a parameter that others have taken over
 
 
 Written: TypeAlias = Style | CompoundStyle
@@ -190,8 +191,8 @@ def turned(mech: Mechanism, values: Array) -> Mechanism:
     parents = {body.parent for body in mech.bodies}
     bodies = list(mech.bodies)
     for j, body in enumerate(bodies):
-        hx, hy = values[10 * j + 1], values[10 * j + 2]
-        if j in parents or body.prismatic or hy == 0.0:
+        (hx, *hx_runtime), (hy, *hy_runtime) = np.reshape(values[10 * j + 1 : 10 * j + 3], (2, -1)).tolist()
+        if j in parents or body.prismatic or hy == 0.0 or any((*hx_runtime, *hy_runtime)):
             continue
         angle = math.atan2(hy, hx)
         link = Frame(rotation_z(-angle)) @ body.link
@@ -203,31 +204,40 @@ def turned(mech: Mechanism, values: Array) -> Mechanism:
 
 
 def deciding_rows(robot: Robot, base: BaseParameters) -> Array:
-    """Orthonormal rows, (base.count, parameters), that span what torques of the base set's model depend on.
+    """Orthonormal rows, (base.count, columns), that span what torques of the base set's model depend on.
 
     They come from sampled regressors: to rounding, while a base set's own matrix has the digits that people
-    read. How many there are is the base set's to say.
+    read. How many there are is the base set's to say. Its columns are the standard parameters and, if it was
+    made with them, motor inertias.
     """
     if base.model == "inertia":
         robot = replace(robot, gravity=frozen((0, 0, 0)))
     samples = 4 + 4 * base.count // robot.dof
     q, qd, qdd = np.random.default_rng(0).uniform(-2.0, 2.0, (3, samples, robot.dof))
-    regressor = robot.regressor(q, qd, qdd).reshape(samples * robot.dof, -1)
-    return np.linalg.svd(regressor, full_matrices=False)[2][: base.count]
+    columns = robot.regressor(q, qd, qdd)
+    if "Ia1" in base.columns:
+        columns = np.concatenate([columns, armature_columns(qdd, robot.transmission)], axis=2)
+    sampled = columns.reshape(samples * robot.dof, -1)
+    return np.linalg.svd(sampled, full_matrices=False)[2][: base.count]
 
 
 def sparse(mech: Mechanism, rows: Array, parameters: Array, diagonals: tuple[str, ...]) -> Array:
-    """Body parameters, many of them zero, with the values of the functionals `rows` on `parameters`."""
-    to_body = body_parameters(mech)
+    """Body parameters, many of them zero, with the values of the functionals `rows` on `parameters`.
+
+    `parameters`, (columns,) or (columns, k), are the standard ones and, if `rows` have them, motor inertias,
+    which stay at the end. Where there are k columns, the same parameters are zero in all of them.
+    """
+    bodies = 10 * len(mech.bodies)
+    to_body = np.eye(rows.shape[1])
+    to_body[:bodies, :bodies] = body_parameters(mech)
     basis = np.linalg.svd(rows @ np.linalg.inv(to_body), full_matrices=False)[2]
     target = basis @ (to_body @ parameters)
-    pivots = independent_columns(basis, _order(mech, diagonals), len(basis), WELL_APART)
-    values = np.zeros(len(parameters))
+    order = [*_order(mech, diagonals), *range(bodies, rows.shape[1])]
+    pivots = independent_columns(basis, order, len(basis), WELL_APART)
+    values = np.zeros(np.shape(parameters))
     values[pivots] = np.linalg.solve(basis[:, pivots], target)
-    for k in range(10):
-        kind = values[k::10]
-        kind[np.abs(kind) < NEGLIGIBLE * np.abs(values).max(initial=0.0)] = 0.0
-    return values
+    largest = np.abs(values).max(axis=0, initial=0.0)
+    return np.where(np.abs(values) < NEGLIGIBLE * largest, 0.0, values)
 
 
 def _order(mech: Mechanism, diagonals: tuple[str, ...]) -> list[int]:

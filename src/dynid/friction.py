@@ -108,26 +108,39 @@ class Friction:
 
     def _term(self, letter: str, v: Array, load: ArrayLike | None) -> Array:
         """What one unit of a constant does to its drive at velocity v."""
-        match letter:
-            case "Fv":
-                return v
-            case "Fc":
-                return direction(v, self.width)
-            case "Fo":
-                return np.ones_like(v)
-            case "Fa":
-                return np.abs(v)
-            case "Fs":
-                return direction(v, self.width) * np.exp(-((v / self.stribeck_speed) ** 2))
-            case "Fr":
-                return direction(v, self.width) * np.sqrt(np.abs(v))
-            case "Fl":
-                if load is None:
-                    raise ArgumentError("load-dependent friction (Fl) needs the rigid bodies' efforts: load=")
-                on_drive = np.asarray(load, dtype=np.float64) @ np.linalg.inv(self.rates)
-                return direction(v, self.width) * np.abs(on_drive)
-            case _:
-                raise ArgumentError(f"friction term {choices(letter, (*SIMPLE, *FURTHER))}")
+        on_drive = None
+        if letter == "Fl":
+            if load is None:
+                raise ArgumentError("load-dependent friction (Fl) needs the rigid bodies' efforts: load=")
+            on_drive = np.asarray(load, dtype=np.float64) @ np.linalg.inv(self.rates)
+        return term(letter, v, self.width, self.stribeck_speed, on_drive)
+
+
+def term(
+    letter: str,
+    v: Array,
+    width: float | Array = 0.0,
+    stribeck_speed: float | Array = STRIBECK_SPEED,
+    load: Array | None = None,
+) -> Array:
+    """What one unit of a friction constant does to its drive at velocity v under the effort `load`, as v."""
+    match letter:
+        case "Fv":
+            return v
+        case "Fc":
+            return direction(v, width)
+        case "Fo":
+            return np.ones_like(v)
+        case "Fa":
+            return np.abs(v)
+        case "Fs":
+            return direction(v, width) * np.exp(-((v / stribeck_speed) ** 2))
+        case "Fr":
+            return direction(v, width) * np.sqrt(np.abs(v))
+        case "Fl" if load is not None:
+            return direction(v, width) * np.abs(load)
+        case _:
+            raise ArgumentError(f"friction term {choices(letter, (*SIMPLE, *FURTHER))}")
 
 
 def direction(v: ArrayLike, width: float | Array = 0.0) -> Array:

@@ -5,7 +5,7 @@ themselves in a `Graph`, whose nodes are
 
     const c (c > 0) | input name | sin a | cos a | a * b | a + b | a - b
 
-An `Expr` is a node *with a sign*, so that -x, x and every sum or product that differs only in sign are
+and, for friction alone, the functions of `FRICTION`. An `Expr` is a node *with a sign*, so that -x, x and every sum or product that differs only in sign are
 one node: negation costs nothing and hides no common subexpression. Numbers stay Python floats until they
 meet an `Expr`, and vanish there where they can: 0 * x is the float 0.0, 1 * x is x. What a robot's
 geometry makes zero is therefore never recorded.
@@ -21,13 +21,27 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 Scalar: TypeAlias = "float | Expr"
 
 # A node is (kind, ...): ("const", c), ("input", name), ("sin", a), ("cos", a), ("*", a, b), ("+", a, b),
-# ("-", a, b), where a and b are the numbers of earlier nodes.
+# ("-", a, b), or (kind, a) with a kind of FRICTION, where a and b are the numbers of earlier nodes.
 Node: TypeAlias = tuple[Any, ...]
+
+# What friction needs besides: the sign (0 at 0), tanh, |x|, exp(-x^2) and the root of |x|.
+FRICTION: Mapping[str, Callable[[float], float]] = MappingProxyType(
+    {
+        "sign": lambda x: float((x > 0.0) - (x < 0.0)),
+        "tanh": math.tanh,
+        "abs": abs,
+        "bell": lambda x: math.exp(-(x * x)),
+        "root": lambda x: math.sqrt(abs(x)),
+    }
+)
+ODD = frozenset({"sin", "sign", "tanh"})
+EVEN = frozenset({"cos", "abs", "bell", "root"})
 
 
 class Graph:
@@ -115,11 +129,15 @@ class Expr:
     __radd__ = __add__
     __rmul__ = __mul__
 
+    def of(self, kind: str) -> Expr:
+        """A function of one argument, of `ODD` or `EVEN`."""
+        return Expr(self.graph, self.graph.number(kind, self.node), self.sign if kind in ODD else 1)
+
     def sin(self) -> Expr:
-        return Expr(self.graph, self.graph.number("sin", self.node), self.sign)
+        return self.of("sin")
 
     def cos(self) -> Expr:
-        return Expr(self.graph, self.graph.number("cos", self.node), 1)
+        return self.of("cos")
 
 
 def sin(x: Scalar) -> Scalar:
@@ -128,6 +146,11 @@ def sin(x: Scalar) -> Scalar:
 
 def cos(x: Scalar) -> Scalar:
     return x.cos() if isinstance(x, Expr) else math.cos(x)
+
+
+def friction(kind: str, x: Scalar) -> Scalar:
+    """A function of `FRICTION`."""
+    return x.of(kind) if isinstance(x, Expr) else FRICTION[kind](x)
 
 
 def operands(node: Node) -> tuple[int, ...]:
@@ -163,7 +186,11 @@ class Program:
         return tuple(sorted(seen))
 
     def replay(
-        self, values: Mapping[str, Any], sin: Callable[[Any], Any] = sin, cos: Callable[[Any], Any] = cos
+        self,
+        values: Mapping[str, Any],
+        sin: Callable[[Any], Any] = sin,
+        cos: Callable[[Any], Any] = cos,
+        friction: Callable[[str, Any], Any] = friction,
     ) -> list[Any]:
         """The outputs for inputs of any kind that adds and multiplies: arrays, fractions, other `Expr`."""
         nodes = self.graph.nodes
@@ -184,6 +211,8 @@ class Program:
                     value[k] = sin(value[a])
                 case ("cos", a):
                     value[k] = cos(value[a])
+                case (kind, a):
+                    value[k] = friction(kind, value[a])
                 case _:
                     raise AssertionError(nodes[k])
         return [

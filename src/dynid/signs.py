@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dynid.program import Expr, Node, Program, operands
+from dynid.program import ODD, Expr, Node, Program, operands
 
 _PATIENCE = 40  # nodes that may turn with one output before the attempt is given up
 
@@ -28,7 +28,9 @@ def needs_negation(node: Node, polarity: Mapping[int, int], own: int) -> bool:
             return own != polarity[a] * polarity[b]
         case ("+" | "-", _, _):
             return term_signs(node, polarity, own) == (-1, -1)
-        case _:  # constants, inputs, sines and cosines are what they are
+        case (kind, a) if kind in ODD:
+            return own != polarity[a]
+        case _:  # constants, inputs and even functions are what they are
             return own < 0
 
 

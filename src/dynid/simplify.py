@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations
 from typing import TypeAlias
 
-from dynid.program import Expr, Graph, Node, Program, Scalar
+from dynid.program import EVEN, ODD, Expr, Graph, Node, Program, Scalar
 from dynid.steps import count
 
 ROUNDING = 1e-15  # of the largest constant of a sum
@@ -78,9 +78,9 @@ class _Terms:
                 terms = Counter({x: s})
                 terms[y] += t if kind == "+" else -t
                 return self._sum(terms)
-            case ("sin" | "cos" as kind, a):
+            case (kind, a) if kind in ODD or kind in EVEN:
                 x, s = known[a]
-                return self._leaf((kind, x)), s if kind == "sin" else 1
+                return self._leaf((kind, x)), s if kind in ODD else 1
             case _:
                 return self._leaf(node), 1
 
@@ -186,7 +186,7 @@ class _Terms:
         if k in self.products:
             return self.products[k]
         node = self.leaves[k]
-        return (node[1],) if node[0] in ("sin", "cos") else ()
+        return (node[1],) if node[0] in ODD or node[0] in EVEN else ()
 
     def flatten(self) -> None:
         """Merge sums into sums and products into products where they have one use."""
@@ -352,6 +352,6 @@ class _Terms:
             case (kind, angle):
                 x = build(int(angle))
                 assert isinstance(x, Expr)
-                return x.sin() if kind == "sin" else x.cos()
+                return x.of(str(kind))
             case node:
                 raise AssertionError(node)

@@ -13,7 +13,9 @@ from typing import Literal, NamedTuple, TypeAlias
 from dynid.program import Expr, Node, Program
 from dynid.signs import needs_negation, polarities, term_signs
 
-Kind: TypeAlias = Literal["const", "input", "sin", "cos", "*", "+", "-", "double", "neg"]
+Kind: TypeAlias = Literal[
+    "const", "input", "sin", "cos", "*", "+", "-", "double", "neg", "sign", "tanh", "abs", "bell", "root"
+]
 
 
 class Step(NamedTuple):
@@ -36,7 +38,10 @@ class Steps:
 
 @dataclass(frozen=True)
 class Operations:
-    """What code costs: doublings are additions, the sine and cosine of one angle are one."""
+    """What code costs: doublings are additions, the sine and cosine of one angle are one.
+
+    Of friction: the sign of x is the difference of two comparisons, exp(-x^2) a product and a negation.
+    """
 
     mul: int
     add: int
@@ -83,11 +88,9 @@ def _step(nodes: list[Node], node: Node, target: int, polarity: Mapping[int, int
     match node:
         case ("const" | "input" as kind, what):
             return Step(kind, target, what=what)
-        case ("sin" | "cos" as kind, a):
-            return Step(kind, target, a)
         case ("*", a, b):
             return Step("double", target, b) if nodes[a] == ("const", 2.0) else Step("*", target, a, b)
-        case (_, a, b):
+        case ("+" | "-", a, b):
             match term_signs(node, polarity, own):
                 case (1, 1):
                     return Step("+", target, a, b)
@@ -95,6 +98,8 @@ def _step(nodes: list[Node], node: Node, target: int, polarity: Mapping[int, int
                     return Step("-", target, a, b)
                 case _:
                     return Step("-", target, b, a)
+        case (kind, a):
+            return Step(kind, target, a)
         case _:
             raise AssertionError(node)
 
@@ -104,8 +109,8 @@ def count(program: Program) -> Operations:
     steps = steps_of(program).steps
     kinds = [step.kind for step in steps]
     return Operations(
-        mul=kinds.count("*"),
-        add=kinds.count("+") + kinds.count("-") + kinds.count("double"),
-        neg=kinds.count("neg"),
+        mul=kinds.count("*") + kinds.count("bell"),
+        add=kinds.count("+") + kinds.count("-") + kinds.count("double") + kinds.count("sign"),
+        neg=kinds.count("neg") + kinds.count("bell"),
         sincos=len({step.a for step in steps if step.kind in ("sin", "cos")}),
     )
