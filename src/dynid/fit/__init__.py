@@ -1,0 +1,1 @@
+"""From samples to numbers: the linear system, its reduction, and the estimators that work on it."""
