@@ -19,7 +19,7 @@ from dynid.formats.records import Description, JointRecord, LinkRecord
 from dynid.robot import NAN, Joint, Link, Mimic, Robot, Side
 from dynid.spatial import SNAP, Array, Frame, frozen, parameter_transform, rotation_about
 
-__all__ = ["JointRecord", "LinkRecord", "assemble"]
+__all__ = ["JointRecord", "LinkRecord", "Seat", "assemble", "link_seats"]
 
 
 def assemble(
@@ -59,6 +59,17 @@ def assemble(
         notes=(*notes, *description.oddities(), *lock_notes, *link_notes),
         source=source,
     )
+
+
+def link_seats(
+    links: Sequence[LinkRecord], joints: Sequence[JointRecord], robot: Robot, source: str
+) -> Mapping[str, Seat]:
+    """Where each link of a file went in the robot that was assembled from it, by name."""
+    description = Description.checked(links, joints, source)
+    numbers = {joint.name: number for number, joint in enumerate(robot.joints)}
+    if missing := [name for name in numbers if name not in description.joints]:
+        raise description.error(f"robot {quote(robot.name)} has joints this file lacks: {_listed(missing)}")
+    return _seats(_depth_first(description), _drives(description), numbers)
 
 
 def _gravity(description: Description, gravity: ArrayLike) -> Array:
@@ -177,7 +188,7 @@ def _kept(
 
 
 @dataclass(frozen=True, eq=False)
-class _Seat:
+class Seat:
     """Where a link of the file went: into which moving link (-1: the base), and with which pose there."""
 
     carrier: int
@@ -186,17 +197,17 @@ class _Seat:
 
 def _seats(
     order: Sequence[JointRecord], drives: Mapping[str, _Drive], numbers: Mapping[str, int]
-) -> dict[str, _Seat]:
+) -> dict[str, Seat]:
     """The seat of every link; moving links sit in themselves, `numbers` counts the joints that move."""
     root = order[0].parent
-    seats = {root: _Seat(-1, Frame())}
+    seats = {root: Seat(-1, Frame())}
     for joint in order:
         if joint.name in numbers:
-            seats[joint.child] = _Seat(numbers[joint.name], Frame())
+            seats[joint.child] = Seat(numbers[joint.name], Frame())
         else:
             seat = seats[joint.parent]
             still = _motion(joint, drives[joint.name].offset)
-            seats[joint.child] = _Seat(seat.carrier, seat.pose @ joint.before @ still @ joint.after)
+            seats[joint.child] = Seat(seat.carrier, seat.pose @ joint.before @ still @ joint.after)
     return seats
 
 
@@ -216,7 +227,7 @@ def _unit(axis: Array) -> Array:
 
 
 def _joint(
-    record: JointRecord, seat: _Seat, drives: Mapping[str, _Drive], numbers: Mapping[str, int]
+    record: JointRecord, seat: Seat, drives: Mapping[str, _Drive], numbers: Mapping[str, int]
 ) -> Joint:
     """A moving joint, placed in the moving link that carries it."""
     assert record.kind != "fixed"
@@ -239,7 +250,7 @@ def _joint(
 
 
 def _lump(
-    description: Description, moving: Sequence[JointRecord], seats: Mapping[str, _Seat]
+    description: Description, moving: Sequence[JointRecord], seats: Mapping[str, Seat]
 ) -> tuple[tuple[Link, ...], list[str]]:
     """The moving links with all that is fixed to them, and notes on what the file leaves open."""
     aboard: dict[int, list[LinkRecord]] = {number: [] for number in range(-1, len(moving))}

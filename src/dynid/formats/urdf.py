@@ -71,19 +71,34 @@ def _robot(root: XmlElement, gravity: Sequence[float] | None, keep: Sequence[str
     for child in root:
         if child.tag.startswith("xacro:"):
             raise child.error("this is xacro, not yet URDF; name the file .xacro to have it expanded")
-    links, joints = root.all("link"), root.all("joint")
+    links, joints = urdf_records(root)
     return assemble(
         name=root.text("name"),
-        links=[_link(element) for element in links],
-        joints=[_joint(element) for element in joints],
+        links=links,
+        joints=joints,
         gravity=GRAVITY if gravity is None else gravity,
         keep=keep,
         notes=[
-            *(note for element in (*links, *joints) for note in _slips(element)),
+            *(note for tag in ("link", "joint") for element in root.all(tag) for note in _slips(element)),
             *(_transmission_note(element) for element in root.all("transmission")),
         ],
         source=root.source,
     )
+
+
+def urdf_records(root: XmlElement) -> tuple[list[LinkRecord], list[JointRecord]]:
+    """All links and joints of a URDF file, in file order."""
+    links = [_link(element) for element in root.all("link")]
+    return links, [_joint(element) for element in root.all("joint")]
+
+
+def urdf_origin(element: XmlElement) -> Frame:
+    """The frame of an optional <origin>."""
+    origin = element.only("origin")
+    if origin is None:
+        return Frame()
+    roll, pitch, yaw = origin.numbers("rpy", 3, "radians", np.zeros(3))
+    return Frame(rotation_rpy(roll, pitch, yaw), origin.numbers("xyz", 3, "metres", np.zeros(3)))
 
 
 # --- links --------------------------------------------------------------------------------------
@@ -101,7 +116,7 @@ def _parameters(inertial: XmlElement) -> Array:
     inertia = _required(inertial, "inertia")
     moments = [inertia.number(key, "kg m^2", default) for key, default in INERTIA_ENTRIES]
     about_com = parameters_from_com(mass, np.zeros(3), tensor(moments))
-    return frozen(parameter_transform(_origin(inertial)) @ about_com)
+    return frozen(parameter_transform(urdf_origin(inertial)) @ about_com)
 
 
 # --- joints -------------------------------------------------------------------------------------
@@ -117,7 +132,7 @@ def _joint(element: XmlElement) -> JointRecord:
         kind=JOINT_KINDS[kind],
         parent=_required(element, "parent").text("link"),
         child=_required(element, "child").text("link"),
-        before=_origin(element),
+        before=urdf_origin(element),
         axis=frozen((1, 0, 0)) if axis is None else axis.numbers("xyz", 3),
         limits=_limits(element, kind),
         mimic=_mimic(element),
@@ -147,15 +162,6 @@ def _mimic(joint: XmlElement) -> tuple[str, float, float] | None:
     if mimic is None:
         return None
     return mimic.text("joint"), mimic.number("multiplier", "", 1.0), mimic.number("offset", "SI units", 0.0)
-
-
-def _origin(element: XmlElement) -> Frame:
-    """The frame of an optional <origin>."""
-    origin = element.only("origin")
-    if origin is None:
-        return Frame()
-    roll, pitch, yaw = origin.numbers("rpy", 3, "radians", np.zeros(3))
-    return Frame(rotation_rpy(roll, pitch, yaw), origin.numbers("xyz", 3, "metres", np.zeros(3)))
 
 
 def _required(element: XmlElement, tag: str) -> XmlElement:
