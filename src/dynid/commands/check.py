@@ -8,11 +8,13 @@ from dataclasses import replace
 
 from rich.console import Console
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from dynid.commands.logs import read_with
 from dynid.commands.output import print_json
 from dynid.formats.load import load_robot
+from dynid.log.channel_levels import ChannelLevel
 from dynid.log.check import LogReport, Report, check
 from dynid.log.check_clock import Clock
 from dynid.log.check_excitation import Excitation
@@ -47,6 +49,7 @@ def _print_log(console: Console, log: LogReport) -> None:
     console.print(Text.assemble(f"{log.source}: ", (log.verdict, _VERDICTS[log.verdict])))
     console.print(Text(_clock(log.clock)))
     _print_findings(console, log.findings)
+    _print_levels(console, log.levels)
     _print_excitation(console, log.excitation)
 
 
@@ -68,6 +71,19 @@ def _print_findings(console: Console, findings: Sequence[Finding]) -> None:
         console.print(head.append(f": {', '.join(names)}" if names else ""))
         console.print(Padding(Text(finding.evidence), (0, 0, 0, 8), expand=False))
         console.print(Padding(Text(finding.advice, "dim"), (0, 0, 0, 8), expand=False))
+
+
+def _print_levels(console: Console, levels: Sequence[ChannelLevel]) -> None:
+    """Range, step and noise of every column, a line per joint."""
+    quantities = tuple(dict.fromkeys(level.quantity for level in levels))
+    table = Table("joint", *quantities, box=None, pad_edge=False, header_style="")
+    cells: dict[str, dict[str, str]] = {}
+    for level in levels:
+        text = f"{level.low:.3g} .. {level.high:.3g}, step {level.step:.1g}, noise {level.noise:.1g}"
+        cells.setdefault(level.joint, {})[level.quantity] = text
+    for joint, of in cells.items():
+        table.add_row(Text(joint), *(of.get(quantity, "-") for quantity in quantities))
+    console.print(table)
 
 
 def _print_excitation(console: Console, excitation: Excitation | None) -> None:

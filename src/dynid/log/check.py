@@ -10,6 +10,7 @@ import numpy as np
 
 from dynid.base import base_parameters
 from dynid.errors import ArgumentError
+from dynid.log.channel_levels import ChannelLevel, channel_levels
 from dynid.log.check_channels import MOVES, channel_findings, not_finite
 from dynid.log.check_clock import Clock, clock_findings, clock_of
 from dynid.log.check_excitation import (
@@ -45,6 +46,7 @@ class LogReport:
     findings: tuple[Finding, ...]
     clock: Clock
     excitation: Excitation | None  # None if too little of the log can be used
+    levels: tuple[ChannelLevel, ...]
     notes: tuple[str, ...]
 
 
@@ -83,8 +85,9 @@ class Report:
             "clock": dict(self.clock),
             "excitation": {} if self.excitation is None else asdict(self.excitation),
         }
-        if several:
-            record["logs"] = [_log_record(log) for log in self.logs]
+        if not several:
+            return {**record, "channels": [asdict(level) for level in self.logs[0].levels]}
+        record["logs"] = [_log_record(log) for log in self.logs]
         return record
 
 
@@ -98,6 +101,7 @@ def _log_record(log: LogReport) -> dict[str, Any]:
         "verdict": log.verdict,
         "clock": asdict(log.clock),
         "excitation": {} if log.excitation is None else asdict(log.excitation),
+        "channels": [asdict(level) for level in log.levels],
     }
 
 
@@ -114,13 +118,15 @@ def check(robot: Robot, logs: Log | Sequence[Log]) -> Report:
 def _check_one(robot: Robot, log: Log) -> tuple[LogReport, Information | None]:
     match_joints(log, robot)
     clock = clock_of(log)
-    findings = [*clock_findings(clock), *not_finite(log), *channel_findings(log, clock.rate_hz)]
+    of_positions = channel_findings(log, clock.rate_hz, "position")
+    of_others = channel_findings(log, clock.rate_hz, "velocity", "effort")
+    findings = [*clock_findings(clock), *not_finite(log), *of_positions, *of_others]
     limits, in_degrees = position_findings(log, robot)
     findings += limits
     excitation = part = None
-    spoiled = frozenset(f.joint or "" for f in findings if f.kind in ("frozen_channel", "saturated_channel"))
+    stuck, spoiled = _joints(of_positions), _joints([*of_positions, *of_others])
     try:
-        deeper, part = _against_model(robot, _in_radians(log, robot) if in_degrees else log, spoiled)
+        deeper, part = _against_model(robot, _in_radians(log, robot) if in_degrees else log, stuck, spoiled)
     except ArgumentError as problem:  # too few usable rows, or too short for any filter
         evidence = f"the motion cannot be judged: {problem}"
         findings.append(Finding("poor_excitation", "error", evidence, "record a longer log without gaps"))
@@ -130,7 +136,9 @@ def _check_one(robot: Robot, log: Log) -> tuple[LogReport, Information | None]:
         moving = (np.nanmax(log.position, axis=0) - np.nanmin(log.position, axis=0) > MOVES).tolist()
         findings += excitation_findings(excitation, moving, robot.joint_names)
     ordered = tuple(sorted(findings, key=lambda f: ("error", "warning", "hint").index(f.severity)))
-    report = LogReport(log.provenance.source, verdict(ordered), ordered, clock, excitation, log.notes)
+    report = LogReport(
+        log.provenance.source, verdict(ordered), ordered, clock, excitation, channel_levels(log), log.notes
+    )
     return report, part
 
 
@@ -145,8 +153,18 @@ def _in_radians(log: Log, robot: Robot) -> Log:
     return replace(log, position=converted(log.position), velocity=velocity)
 
 
-def _against_model(robot: Robot, log: Log, spoiled: frozenset[str]) -> tuple[list[Finding], Information]:
-    """Velocities, efforts and excitation, from samples in the band of the motion."""
+def _joints(findings: Sequence[Finding]) -> frozenset[str]:
+    """Joints with a column that is frozen or clipped."""
+    return frozenset(f.joint or "" for f in findings if f.kind in ("frozen_channel", "saturated_channel"))
+
+
+def _against_model(
+    robot: Robot, log: Log, stuck: frozenset[str], spoiled: frozenset[str]
+) -> tuple[list[Finding], Information]:
+    """Velocities, efforts and excitation, from samples in the band of the motion.
+
+    `stuck` positions spoil the equations of all joints, other `spoiled` columns that of their own joint.
+    """
     rows = clean(_excerpt(log), robot)
     if rows.velocity is not None:
         rows = replace(rows, extra={MEASURED: rows.velocity})
@@ -155,7 +173,7 @@ def _against_model(robot: Robot, log: Log, spoiled: frozenset[str]) -> tuple[lis
     findings: list[Finding] = []
     if rows.velocity is not None:
         findings += velocity_findings(samples, rows.period, spoiled)
-    if rows.measured.any():
+    if rows.measured.any() and not stuck:
         findings += model_findings(samples, efforts_of(samples, model, robot), robot, rows.period, spoiled)
     return findings, information(samples, model, bool(rows.measured.any()))
 

@@ -6,15 +6,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dynid.log.channel_levels import resolution
 from dynid.log.clean import usable
 from dynid.log.findings import Finding, Severity
 from dynid.log.log import Log
 from dynid.spatial import Array
 
 MOVES = 0.02  # rad or m; a joint with a smaller range does not move
-FROZEN_S, FROZEN_ROWS = 0.1, 20
+FROZEN_S, FROZEN_END_S, FROZEN_ROWS = 0.1, 0.5, 20  # at the ends of a log values may be made up
+BRAKING_S = 0.02  # no joint stops in less from a speed worth the name
 FEW_LEVELS, VERY_FEW_LEVELS = 200, 50
+COARSE_STEP, VERY_COARSE_STEP = 1e-3, 5e-3  # rad or m, of positions
 CLIPPED_SHARE, CLIPPED_ROWS = 0.005, 8
 
 
@@ -26,6 +30,7 @@ class Channel:
     joint: str
     values: Array
     position: Array  # of the same joint
+    velocity: Array | None  # likewise, if measured
     rate_hz: float
     moving: bool  # whether that joint does, by its position or its velocity
 
@@ -34,11 +39,12 @@ class Channel:
         return bool(np.ptp(self.values) <= 1e-9 * np.abs(self.values).max(initial=0.0))
 
 
-def channel_findings(log: Log, rate_hz: float) -> list[Finding]:
-    """Of every column that is finite."""
+def channel_findings(log: Log, rate_hz: float, *quantities: str) -> list[Finding]:
+    """Of every column of the named quantities (position, velocity, effort) that is finite."""
     return [
         finding
         for channel in _channels(log, rate_hz)
+        if channel.what in quantities
         for finding in (_constant(channel) or [*_frozen(channel), *_clipped(channel), *_coarse(channel)])
     ]
 
@@ -51,8 +57,9 @@ def _channels(log: Log, rate_hz: float) -> Iterator[Channel]:
         for what, values in _columns(log):
             column = values[:, joint]
             rows = usable(column) & usable(position)
+            velocity = None if log.velocity is None else log.velocity[rows, joint]
             if np.count_nonzero(rows) > FROZEN_ROWS:
-                yield Channel(what, name, column[rows], position[rows], rate_hz, moving)
+                yield Channel(what, name, column[rows], position[rows], velocity, rate_hz, moving)
 
 
 def _moves(position: Array) -> bool:
@@ -117,41 +124,76 @@ def _constant(channel: Channel) -> list[Finding]:
     return [Finding("frozen_channel", severity, value, advice, channel.joint)]
 
 
-def _runs(values: Array) -> tuple[Array, Array]:
+def _runs(values: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """First rows and lengths of the runs of identical values."""
-    starts = np.concatenate([[0], np.flatnonzero(values[1:] != values[:-1]) + 1])
+    starts = np.append(0, np.flatnonzero(values[1:] != values[:-1]) + 1).astype(np.intp)
     return starts, np.diff(np.append(starts, len(values)))
 
 
 def _frozen(channel: Channel) -> list[Finding]:
-    """A long run of one value, amid motion: a jump ends it, or the joint's position moves on meanwhile."""
+    """A long run of one value amid motion, of which the other columns or the way it begins and ends tell."""
     starts, lengths = _runs(channel.values)
     longest = int(np.argmax(lengths))
-    first, count = int(starts[longest]), int(lengths[longest])
-    last = first + count
-    if count < max(FROZEN_ROWS, FROZEN_S * channel.rate_hz) or last == len(channel.values) or first == 0:
+    run = slice(int(starts[longest]), int(starts[longest] + lengths[longest]))
+    count = run.stop - run.start
+    at_end = run.start == 0 or run.stop == len(channel.values)
+    if count < max(FROZEN_ROWS, (FROZEN_END_S if at_end else FROZEN_S) * channel.rate_hz):
         return []
-    steps = np.abs(np.diff(channel.values))
-    usual = np.sqrt(np.mean(steps**2))
+    ordinary = np.percentile(lengths, 99) if len(lengths) > 20 else count
     if channel.what == "position":
-        stuck = steps[last - 1] > 5.0 * max(usual, steps[first - 1])
+        stuck = _turns(channel, run) or (_says_nothing(channel.velocity, run) and _stops_dead(channel, run))
     else:
-        travel = np.ptp(channel.position[first:last])
-        extreme = channel.values[first] in (channel.values.min(), channel.values.max())
-        ordinary = np.percentile(lengths, 99) if len(lengths) > 20 else count
-        stuck = travel > MOVES and not extreme and count > 10 * ordinary
+        stuck = count > 10 * ordinary and _moves_on(channel, run)
     if not stuck:
         return []
     return [
         Finding(
             "frozen_channel",
             "warning",
-            f"{channel.what} stays at {channel.values[first]:.6g} for {count / channel.rate_hz:.3g} s "
-            f"({count} rows from row {first} on) and jumps on by {steps[last - 1]:.3g}",
+            f"{channel.what} stays at {channel.values[run.start]:.6g} for {count / channel.rate_hz:.3g} s "
+            f"({count} rows from row {run.start} on) amid motion",
             "leave this interval out, or look for a lost connection",
             channel.joint,
         )
     ]
+
+
+def _turns(channel: Channel, run: slice) -> bool:
+    """Whether the measured velocity goes on while the position is one value."""
+    if channel.velocity is None or _says_nothing(channel.velocity, run):
+        return False
+    travel = np.ptp(np.cumsum(channel.velocity[run])) / channel.rate_hz
+    return bool(travel > max(MOVES, 3.0 * resolution(channel.values)[0]))
+
+
+def _says_nothing(velocity: Array | None, run: slice) -> bool:
+    """Whether the velocity is not measured, or is one value just as the position is."""
+    return velocity is None or not usable(velocity[run]).all() or not np.ptp(velocity[run]) > 0.0
+
+
+def _stops_dead(channel: Channel, run: slice) -> bool:
+    """Whether positions come to a run of one value, or go on from it, as no joint brakes or starts."""
+    steps = np.abs(np.diff(channel.values))
+    usual = float(np.sqrt(np.mean(steps**2)))
+    rows = max(3, int(BRAKING_S * channel.rate_hz))
+    before, after = steps[max(run.start - rows, 0) : run.start], steps[run.stop : run.stop + rows]
+    if run.start > 0 and run.stop < len(channel.values):
+        return bool(steps[run.stop - 1] > 5.0 * max(usual, steps[run.start - 1]))
+    beside = before if run.start > 0 else after
+    return bool(len(beside) >= 3 and np.median(beside) > 0.3 * usual)
+
+
+def _moves_on(channel: Channel, run: slice) -> bool:
+    """Whether the joint goes on moving while its velocity or effort is one value within its range."""
+    value = channel.values[run.start]
+    travel = np.ptp(channel.position[run])
+    if travel <= MOVES or value in (channel.values.min(), channel.values.max()):
+        return False
+    if channel.what == "effort":
+        return True
+    steps = np.diff(channel.position[run]) * channel.rate_hz
+    runs_so_fast = np.abs(steps.mean() - value) + steps.std() < 0.1 * abs(value)
+    return not runs_so_fast
 
 
 def _clipped(channel: Channel) -> list[Finding]:
@@ -198,18 +240,20 @@ def _kinked(values: Array, end: float) -> bool:
 
 
 def _coarse(channel: Channel) -> list[Finding]:
-    """Few distinct values over the range of a joint that moves."""
+    """Few distinct values over the range of a joint that moves, or steps of the position that are coarse."""
     if not channel.moving:
         return []
-    levels = len(np.unique(channel.values))
-    if levels >= min(FEW_LEVELS, len(channel.values) // 5):
+    step, levels = resolution(channel.values)
+    few = levels < min(FEW_LEVELS, len(channel.values) // 5)
+    coarse = channel.what == "position" and step > COARSE_STEP and levels < len(channel.values) // 2
+    if not few and not coarse:
         return []
-    step = np.ptp(channel.values) / max(levels - 1, 1)
+    very = (few and levels < VERY_FEW_LEVELS) or (coarse and step > VERY_COARSE_STEP)
     return [
         Finding(
             "quantised_channel",
-            "warning" if levels < VERY_FEW_LEVELS and channel.what != "velocity" else "hint",
-            f"{channel.what} takes {levels} different values, steps of about {step:.3g}",
+            "warning" if very and channel.what != "velocity" else "hint",
+            f"{channel.what} takes {levels} different values, in steps of about {step:.3g}",
             "record with more digits or a finer encoder, or move further",
             channel.joint,
         )

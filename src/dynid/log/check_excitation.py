@@ -50,7 +50,9 @@ def information(samples: Samples, model: EffortModel, measured: bool) -> Informa
     joints = range(model.tau.shape[1])
     factors = tuple(factor(model.columns(j), model.tau[:, j]) for j in joints)
     still = (np.abs(samples.qd) < MOVING_SPEED).all(axis=1)
-    return Information(model.base.names, factors, len(model.tau), measured, still.astype(np.float64))
+    return Information(
+        model.base.names, factors, len(model.tau), measured, np.asarray(still, dtype=np.float64)
+    )
 
 
 def excitation_of(parts: Sequence[Information]) -> Excitation:

@@ -7,12 +7,13 @@ effort of the wrong sign spoils the common fit), and friction, which must take p
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.log.check_names import name_findings
+from dynid.log.check_names import place_finding, swapped_efforts
 from dynid.log.effort_model import factor, stacked, triangle
 from dynid.log.efforts import LEAST_ROWS, ROWS_PER_COLUMN, Efforts, basis
 from dynid.log.findings import Finding
@@ -24,11 +25,16 @@ from dynid.signals.masks import widened
 from dynid.spatial import Array
 
 SCALE_LOW, SCALE_HIGH = 0.5, 2.0
+BEYOND_LIMIT, TOO_SMALL = 3.0, 0.04  # times the limit, times the predicted RMS
+LEAST_MULTIPLE = 1e-4  # by less no unit or gear differs: the common fit merely has no use for this effort
 SHARE = 0.8  # of the variance that friction leaves, to be explained before a sign or a scale is judged
 BETTER = 2.0  # times less residual variance, before signs or names are doubted
-LONGEST_LAG_S = 0.1
+LONGEST_LAG_S = 0.25
 LEAST_DELAY_PERIODS, LEAST_DELAY_S = 1.5, 0.005
-LATER_BETTER = 1.5  # times less residual variance at another lag
+LATER_BETTER = 1.5  # times less residual variance of one joint at another lag
+ALL_BETTER = 1.1  # of all joints at the same lag, in the geometric mean
+ALONE_BETTER = 10.0  # of a joint that moves alone: few columns vary, and friction mimics a delay
+LEAST_MISFIT = 1e-6  # share of the variance; less is the same
 WELL_FITTED = 0.03  # of the variance at most unexplained, for a delay to be what is wrong
 REVERSAL = 0.2  # of the RMS speed; slower, friction is not a matter of speed alone and mimics a delay
 
@@ -36,22 +42,29 @@ REVERSAL = 0.2  # of the RMS speed; slower, friction is not a matter of speed al
 def model_findings(
     samples: Samples, efforts: Efforts, robot: Robot, period: float, spoiled: frozenset[str]
 ) -> list[Finding]:
-    """Swapped names first; then signs and scales of the other joints, delays of those not spoiled."""
-    found, gone = name_findings(samples, efforts, robot)
+    """Wrong positions, which leave nothing else to judge; or swapped efforts, and faults of the others."""
+    misplaced = place_finding(samples, efforts, robot)
+    swapped = swapped_efforts(efforts)
+    if misplaced is not None and misplaced.gain > max((swap.gain for swap in swapped), default=0.0):
+        return [misplaced.finding]
+    found = [swap.finding for swap in swapped]
+    gone = {joint for swap in swapped for joint in swap.joints}
     rest = tuple(j for j in efforts.joints if j not in gone)
     trusted = replace(efforts, joints=rest)
-    turned = _signs(trusted)
-    found += [_sign_finding(trusted, j, why) for j, why in turned.items()]
-    found += [finding for j in rest if j not in turned for finding in _scale(trusted, j)]
     timed = replace(trusted, joints=tuple(j for j in rest if efforts.names[j] not in spoiled))
-    return [*found, *_delays(samples, timed, period)]
+    lags = _lags(samples, timed, period)
+    turned = _signs(trusted, late=set(rest) if None in lags else set(lags))
+    found += [_sign_finding(trusted, j, why) for j, why in turned.items()]
+    limits = [robot.joints[j].limits.effort for j in robot.free]
+    found += [finding for j in rest if j not in turned for finding in _scale(trusted, j, limits[j])]
+    return [*found, *_delay_findings(timed, lags)]
 
 
 # --- signs and scales -----------------------------------------------------------------------------
 
 
-def _signs(efforts: Efforts) -> dict[int, str]:
-    """Joints whose effort seems to have the wrong sign, and why."""
+def _signs(efforts: Efforts, late: Collection[int | None]) -> dict[int, str]:
+    """Joints whose effort seems to have the wrong sign, and why; a late one's power proves nothing."""
     turned: dict[int, str] = {}
     for joint in efforts.joints:
         if efforts.predicted is not None:
@@ -62,6 +75,8 @@ def _signs(efforts: Efforts) -> dict[int, str]:
                     f"explains {100 * share:.0f} % of what friction leaves"
                 )
                 continue
+        if joint in late:
+            continue
         power, error = _friction_power(efforts, joint)
         if power < -8.0 * error and power < -0.05 * _power_size(efforts, joint):
             turned[joint] = f"its friction would put {-power:.3g} W into the joint, not take power out"
@@ -160,25 +175,47 @@ def _sign_finding(efforts: Efforts, joint: int, why: str) -> Finding:
     )
 
 
-def _scale(efforts: Efforts, joint: int) -> list[Finding]:
-    """An effort that is another multiple of the predicted one than rough parameters can excuse."""
+def _scale(efforts: Efforts, joint: int, limit: float) -> list[Finding]:
+    """An effort that is another multiple of what it should be than rough parameters can excuse."""
+    evidence = _other_slope(efforts, joint) or _other_size(efforts, joint, limit)
+    if not evidence:
+        return []
+    return [
+        Finding(
+            "effort_scale",
+            "warning",
+            evidence,
+            "is it motor current (--effort current --gain) or motor torque (--effort motor_torque), or is a "
+            "gear ratio wrong? If not, the robot's file is",
+            efforts.names[joint],
+        )
+    ]
+
+
+def _other_slope(efforts: Efforts, joint: int) -> str:
+    """Evidence from what the effort follows; empty without any."""
     slope, share = _against_prediction(efforts, joint, rotor_free=not efforts.rotors_known[joint])
     source = "the effort that the robot's own parameters predict"
     if efforts.predicted is None:
         slope, share = _relative_scale(efforts, joint)
         source = "what the other joints' efforts and the couplings ask for"
     if not share > SHARE or SCALE_LOW < slope < SCALE_HIGH or slope <= 0:
-        return []
-    return [
-        Finding(
-            "effort_scale",
-            "warning",
-            f"effort is {slope:.3g} times {source}",
-            "is it motor current (--effort current --gain) or motor torque (--effort motor_torque), or is a "
-            "gear ratio wrong? If not, the robot's file is",
-            efforts.names[joint],
-        )
-    ]
+        return ""
+    return f"effort is {slope:.3g} times {source}"
+
+
+def _other_size(efforts: Efforts, joint: int, limit: float) -> str:
+    """Evidence from how large the effort is, be it mostly friction; empty without any."""
+    tau = efforts.model.tau[efforts.rows(joint), joint]
+    most, size = float(np.abs(tau).max()), float(np.sqrt(np.mean(tau**2)))
+    if most > BEYOND_LIMIT * limit > 0.0:
+        return f"effort reaches {most:.3g}, {most / limit:.3g} times the joint's limit"
+    if efforts.predicted is None:
+        return ""
+    wanted = float(np.sqrt(np.mean(efforts.predicted[efforts.rows(joint), joint] ** 2)))
+    if size > TOO_SMALL * wanted:
+        return ""
+    return f"effort's RMS is {size / wanted:.2g} times that of what the robot's own parameters predict"
 
 
 def _relative_scale(efforts: Efforts, joint: int) -> tuple[float, float]:
@@ -193,29 +230,63 @@ def _relative_scale(efforts: Efforts, joint: int) -> tuple[float, float]:
     if removed[j] < removed.max() or removed[j] < (1.0 - 1.0 / BETTER) * total:
         return np.nan, 0.0
     multiple = 1.0 - (G[j] @ ones) / G[j, j]
-    return (1.0 / multiple if multiple else np.nan), float(removed[j] / total)
+    if abs(multiple) < LEAST_MULTIPLE:
+        return np.nan, 0.0
+    return float(1.0 / multiple), float(removed[j] / total)
 
 
 # --- delays ---------------------------------------------------------------------------------------
 
 
-def _delays(samples: Samples, efforts: Efforts, period: float) -> list[Finding]:
-    """Efforts that fit the motion better when they are shifted in time."""
+def _lags(samples: Samples, efforts: Efforts, period: float) -> dict[int | None, float]:
+    """By how much (s) efforts come later than the motion asks for: of joints, or under None of all."""
+    profiles = _misfit_by_lag(samples, efforts)
+    least = max(LEAST_DELAY_PERIODS * period, LEAST_DELAY_S)
+    together = np.sum(list(profiles.values()), axis=0)
+    if len(profiles) > 1 and _gain(together) > len(profiles) * np.log(ALL_BETTER):
+        lag = _best_lag(together, samples.rate_hz)
+        agree = [
+            abs(_best_lag(p, samples.rate_hz) - lag) < max(0.3 * abs(lag), least) for p in profiles.values()
+        ]
+        if abs(lag) > least and np.mean(agree) > 0.5:
+            return {None: lag}
+    needed = np.log(LATER_BETTER if len(profiles) > 1 else ALONE_BETTER)
+    lags = {j: _best_lag(p, samples.rate_hz) if _gain(p) > needed else 0.0 for j, p in profiles.items()}
+    return later_than(lags, least)
+
+
+def _misfit_by_lag(samples: Samples, efforts: Efforts) -> dict[int, Array]:
+    """Of joints that some lag fits well: logarithm of the variance left at every lag up to the longest."""
     longest = int(np.ceil(LONGEST_LAG_S * samples.rate_hz))
-    full = Decimator(samples.rate_hz, samples.cutoff_hz)
-    shifted = _shifted(samples, full, longest)
-    lags: dict[int, float] = {}
+    shifted = _shifted(samples, Decimator(samples.rate_hz, samples.cutoff_hz), longest)
+    profiles: dict[int, Array] = {}
     for joint in efforts.joints:
         rows = _away_from_reversals(samples, efforts, joint)
-        Q = basis(efforts.model.columns(joint)[rows])
-        if len(rows) < LEAST_ROWS + ROWS_PER_COLUMN * Q.shape[1]:
+        columns = efforts.model.columns(joint)[rows]
+        if len(rows) < LEAST_ROWS + ROWS_PER_COLUMN * columns.shape[1]:
             continue
+        Q = basis(columns)
         T = shifted[:, rows, joint]
         left = (T**2).sum(axis=1) - ((T @ Q) ** 2).sum(axis=1)
-        best = int(np.argmin(left))
-        fits = left[best] < WELL_FITTED * len(rows) * float(np.var(T[longest]))
-        better = fits and left[longest] > LATER_BETTER * left[best] and 0 < best < 2 * longest
-        lags[joint] = (best - longest + vertex(left, best)) / samples.rate_hz if better else 0.0
+        variance = len(rows) * float(np.var(T[longest]))
+        if 0.0 < left.min() < WELL_FITTED * variance:
+            profiles[joint] = np.log(np.maximum(left / variance, LEAST_MISFIT))
+    return profiles
+
+
+def _gain(profile: Array) -> float:
+    """By how much the best of all lags is better than none; 0 if it is the longest, so no best one at all."""
+    best = int(np.argmin(profile))
+    return float(profile[len(profile) // 2] - profile[best]) if 0 < best < len(profile) - 1 else 0.0
+
+
+def _best_lag(profile: Array, rate_hz: float) -> float:
+    best = int(np.argmin(profile))
+    return (best - len(profile) // 2 + vertex(profile, best)) / rate_hz
+
+
+def _delay_findings(efforts: Efforts, lags: Mapping[int | None, float]) -> list[Finding]:
+    """Efforts that fit the motion better when they are shifted in time."""
     return [
         Finding(
             "delay",
@@ -224,7 +295,7 @@ def _delays(samples: Samples, efforts: Efforts, period: float) -> list[Finding]:
             "efforts and positions seem to be stamped at different times; shift one of them",
             None if joint is None else efforts.names[joint],
         )
-        for joint, lag in later_than(lags, max(LEAST_DELAY_PERIODS * period, LEAST_DELAY_S)).items()
+        for joint, lag in lags.items()
     ]
 
 

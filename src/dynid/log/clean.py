@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dynid.errors import ArgumentError, choices
 from dynid.log.log import Log, Provenance
@@ -24,6 +25,7 @@ class CleanLog:
     start: float  # s, what the log calls the first stamp; the following two count from there
     clock: Array  # (R,) s, the stamps in order, copied rows included: what gaps are judged by
     time: Array  # (N,) s
+    breaks: NDArray[np.intp]  # rows that do not follow from the row before, as the clock was set back
     period: float  # s, nominal, of the log's clock
     position: Array
     velocity: Array | None
@@ -74,6 +76,7 @@ def clean(log: Log, robot: Robot) -> CleanLog:
         start=float(log.time[0]),
         clock=clock,
         time=since[rows],
+        breaks=np.searchsorted(rows, _set_back(kept, ordered)),
         period=period,
         position=log.position[rows],
         velocity=None if velocity is None else velocity[rows],
@@ -83,6 +86,12 @@ def clean(log: Log, robot: Robot) -> CleanLog:
         provenance=log.provenance,
         notes=(*log.notes, *notes),
     )
+
+
+def _set_back(kept: NDArray[np.intp], ordered: Flags) -> NDArray[np.intp]:
+    """Rows in order that come after two or more which are not; a single one was merely late."""
+    late = ~ordered
+    return kept[1:][ordered[1:] & late[:-1] & np.concatenate([[False], late[:-2]])]
 
 
 def match_joints(log: Log, robot: Robot) -> None:

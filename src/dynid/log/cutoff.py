@@ -66,7 +66,7 @@ def choose_cutoff(log: CleanLog, robot: Robot) -> CutoffChoice:
         end = min(log.time[-1], log.time[0] + LONGEST_S)
         span = (log.start + log.time[0] + margin, log.start + end - margin)
         base = base_parameters(robot)
-        head = _until(log, log.time[0] + LONGEST_S)
+        head = until(log, log.time[0] + LONGEST_S)
         errors = np.array([held_out_error(condition(head, f), robot, base, span) for f in candidates])
     compared = np.isfinite(errors)
     good = errors <= NEARLY_BEST * np.nanmin(errors) if compared.any() else compared
@@ -77,7 +77,7 @@ def choose_cutoff(log: CleanLog, robot: Robot) -> CutoffChoice:
 def held_out_error(samples: Samples, robot: Robot, base: BaseParameters, span: tuple[float, float]) -> float:
     """RMS over blocks and joints of the relative error on blocks that were left out, in 5 Hz."""
     fit = effort_model(samples, robot, base)
-    judged = effort_model(_in_validation_band(samples), robot, base)
+    judged = effort_model(in_validation_band(samples), robot, base)
     share = np.minimum(fit.weights.mean(axis=0), judged.weights.mean(axis=0))
     joints = [j for j in range(robot.dof) if share[j] > LEAST_SHARE]
     edges = np.linspace(*span, FOLDS + 1)
@@ -105,7 +105,7 @@ def _block(model: EffortModel, joint: int, first: float, last: float) -> Array:
     return factor(model.columns(joint)[rows], model.tau[rows, joint])
 
 
-def _in_validation_band(samples: Samples) -> Samples:
+def in_validation_band(samples: Samples) -> Samples:
     """The same samples with the band of the fixed validation filter; weights as at the nearest row."""
     cutoff = min(VALIDATION_CUTOFF_HZ, 0.25 * samples.rate_hz)
     parallel = Decimator(samples.rate_hz, cutoff, samples.parallel.factor)
@@ -118,7 +118,7 @@ def _in_validation_band(samples: Samples) -> Samples:
 
 def _bandwidth(log: CleanLog) -> float:
     """The motion's bandwidth in the longest piece without a long hole."""
-    pieces = clocks.split(log.time, 10.0 * log.period)
+    pieces = clocks.split(log.time, 10.0 * log.period, log.breaks)
     first, last = max(pieces, key=lambda piece: piece[1] - piece[0])
     if last - first < 16:
         return 0.0
@@ -137,7 +137,7 @@ def _within(cutoff_hz: float, log: CleanLog) -> float:
     return float(np.clip(cutoff_hz, LOWEST_HZ, min(HIGHEST_HZ, 0.125 / log.period)))
 
 
-def _until(log: CleanLog, end: float) -> CleanLog:
+def until(log: CleanLog, end: float) -> CleanLog:
     """The rows up to an instant."""
     count = int(np.searchsorted(log.time, end, side="right"))
     if count == len(log.time):
@@ -145,6 +145,7 @@ def _until(log: CleanLog, end: float) -> CleanLog:
     return replace(
         log,
         time=log.time[:count],
+        breaks=log.breaks[log.breaks < count],
         position=log.position[:count],
         velocity=None if log.velocity is None else log.velocity[:count],
         effort=log.effort[:count],

@@ -103,7 +103,7 @@ def condition(
     holes = max(HOLE_PERIODS / cutoff_hz, clocks.GAP_PERIODS * log.period)
     pieces: list[_Piece] = []
     lost = 0.0
-    for first, last in clocks.split(log.time, holes):
+    for first, last in clocks.split(log.time, holes, log.breaks):
         piece = _piece(log, slice(first, last), cutoff_hz, derivative, velocity)
         lost += 0.0 if piece else log.time[last - 1] - log.time[first]
         pieces += [piece] if piece else []

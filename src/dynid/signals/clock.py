@@ -80,9 +80,10 @@ def stale(position: Array) -> Flags:
     return same & through[np.searchsorted(fresh, np.arange(len(position)), side="right") - 1]
 
 
-def split(time: Array, longest_step: float) -> tuple[Interval, ...]:
-    """Intervals of samples without a step longer than `longest_step`."""
+def split(time: Array, longest_step: float, breaks: NDArray[np.intp] | None = None) -> tuple[Interval, ...]:
+    """Intervals of samples without a step longer than `longest_step`; each of `breaks` begins one, too."""
     cuts = np.flatnonzero(np.diff(time) > longest_step) + 1
+    cuts = cuts if breaks is None else np.union1d(cuts, breaks)
     edges = [0, *cuts.tolist(), len(time)]
     return tuple((first, last) for first, last in pairwise(edges) if last > first)
 
