@@ -9,7 +9,12 @@ from pathlib import Path
 
 from benchmarks.measure import Row, machine
 
-SECTIONS = {"Kernels": "benchmarks.kernels", "Starting": "benchmarks.startup"}
+# One module each, with a function rows() -> list[Row].
+SECTIONS = {
+    "Kernels": "benchmarks.kernels",
+    "Base parameters": "benchmarks.base",
+    "Starting": "benchmarks.startup",
+}
 
 
 def table(title: str, rows: list[Row]) -> list[str]:

@@ -13,7 +13,9 @@ import dynid
 from benchmarks.measure import Row, fastest
 from benchmarks.pinocchio_models import pinocchio_model
 from dynid.backends.kernel import host
+from dynid.backends.sincos import emit_sincos
 from dynid.dynamics import Dynamics
+from dynid.program import Program
 from dynid.robot import Joint, Link, Robot
 from dynid.spatial import Frame, frozen, parameters_from_com, rotation_about
 from dynid.steps import count
@@ -79,62 +81,67 @@ def dgemm_flops(size: int = 512) -> float:
     return 2.0 * size**3 / fastest(lambda: a @ b)
 
 
+def floating_point_operations(program: Program) -> int:
+    """Per sample: the equations' own, and those that the kernel spends on sines and cosines."""
+    operations = count(program)
+    emitted: list[str] = []
+
+    def note(instruction: str) -> str:
+        emitted.append(instruction)
+        return "%x"
+
+    emit_sincos(note, "%x", host().lanes, host().fma)
+    # fused multiply-adds are two
+    cost = sum(2 * ("llvm.fma" in line) + line.startswith(("fadd", "fsub", "fmul")) for line in emitted)
+    return operations.total + cost * operations.sincos
+
+
+def against_pinocchio(what: str, ours: float, theirs: float, goal: int) -> Row:
+    """A row for the seconds a sample takes here and there."""
+    text = f"{what}: {ours * 1e9:.0f} ns a sample, Pinocchio from Python {theirs * 1e9:.0f} ns"
+    return Row(text, f"{theirs / ours:.0f}x", f">= {goal}x", theirs / ours >= goal)
+
+
+def regressor_rows(robot: Robot) -> list[Row]:
+    """The regressor against Pinocchio's, and against what the processor can do."""
+    theirs = pinocchio_seconds(pin.computeJointTorqueRegressor, robot)
+    ours = regressor_seconds(robot, 20_000)
+    goal = 45 if host().lanes == 8 else 25
+    program, _, _ = Dynamics(robot).regressor_program()
+    rate, peak = floating_point_operations(program) / ours, dgemm_flops()
+    operations = count(program)
+    return [
+        against_pinocchio("regressor, 7 joints, 70 columns, one core", ours, theirs, goal),
+        Row(
+            f"... its {operations.mul} + {operations.add} operations and those of {operations.sincos} sines "
+            f"and cosines: {rate / 1e9:.1f} GFLOP/s, dgemm {peak / 1e9:.1f}",
+            f"{100 * rate / peak:.0f} %",
+            "70 %",
+            rate / peak >= 0.7,
+        ),
+    ]
+
+
+def inverse_dynamics_row(robot: Robot) -> Row:
+    theirs = pinocchio_seconds(pin.rnea, robot)
+    q, qd, qdd = motion(robot.dof, SAMPLES)
+    ours = fastest(lambda: robot.inverse_dynamics(q, qd, qdd)) / SAMPLES
+    return against_pinocchio(f"inverse dynamics of {SAMPLES} samples, all cores", ours, theirs, 40)
+
+
+def compile_row(what: str, robot: Robot, runs: int, goal: float) -> Row:
+    seconds = min(trace_and_compile_seconds(robot) for _ in range(runs))
+    return Row(what, f"{seconds:.2f} s", f"< {goal:g} s", seconds < goal)
+
+
 def rows() -> list[Row]:
     panda, branches = dynid.load_robot("panda"), tree(32)
-    wide = host().lanes == 8
-    program, _, _ = Dynamics(panda).regressor_program()
-    operations = count(program)
-    found: list[Row] = []
-
-    theirs = pinocchio_seconds(pin.computeJointTorqueRegressor, panda)
-    ours = regressor_seconds(panda, 20_000)
-    goal = 45 if wide else 25
-    found.append(
-        Row(
-            f"regressor, 7 joints, 70 columns: {ours * 1e9:.0f} ns a sample on one core, "
-            f"Pinocchio from Python {theirs * 1e9:.0f} ns",
-            f"{theirs / ours:.0f}x",
-            f">= {goal}x",
-            theirs / ours >= goal,
-        )
-    )
-    flops = (operations.mul + operations.add + operations.neg) / ours
-    peak = dgemm_flops()
-    found.append(
-        Row(
-            f"... its {operations.mul} + {operations.add} operations, sines apart: "
-            f"{flops / 1e9:.1f} GFLOP/s, dgemm {peak / 1e9:.1f}",
-            f"{100 * flops / peak:.0f} %",
-            "70 %",
-            flops / peak >= 0.7,
-        )
-    )
-
-    theirs = pinocchio_seconds(pin.rnea, panda)
-    q, qd, qdd = motion(7, SAMPLES)
-    ours = fastest(lambda: panda.inverse_dynamics(q, qd, qdd)) / SAMPLES
-    found.append(
-        Row(
-            f"inverse dynamics of {SAMPLES} samples, all cores: {ours * 1e9:.0f} ns a sample, Pinocchio "
-            f"{theirs * 1e9:.0f} ns",
-            f"{theirs / ours:.0f}x",
-            ">= 40x",
-            theirs / ours >= 40,
-        )
-    )
-
-    seconds = min(trace_and_compile_seconds(panda) for _ in range(5))
-    found.append(Row("trace and compile the 7-joint regressor", f"{seconds:.2f} s", "< 0.3 s", seconds < 0.3))
-    seconds = min(trace_and_compile_seconds(branches) for _ in range(2))
-    found.append(Row("... of a 32-joint tree", f"{seconds:.2f} s", "< 3 s", seconds < 3))
     theirs = pinocchio_seconds(pin.computeJointTorqueRegressor, branches, 100)
     ours = regressor_seconds(branches, 4_000)
-    found.append(
-        Row(
-            f"regressor of the tree, 320 columns: {ours * 1e9:.0f} ns, Pinocchio {theirs * 1e9:.0f} ns",
-            f"{theirs / ours:.0f}x",
-            ">= 40x",
-            theirs / ours >= 40,
-        )
-    )
-    return found
+    return [
+        *regressor_rows(panda),
+        inverse_dynamics_row(panda),
+        compile_row("trace and compile the 7-joint regressor", panda, 5, 0.3),
+        compile_row("... of a 32-joint tree", branches, 2, 3.0),
+        against_pinocchio("regressor of the tree, 320 columns, one core", ours, theirs, 40),
+    ]

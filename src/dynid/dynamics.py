@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -56,8 +55,7 @@ def back_end() -> Callable[[Program, Signature, Rows | Tile], Kernel]:
     return interpret
 
 
-@dataclass(frozen=True, eq=False)
-class RegressorTile:
+class RegressorTile(NamedTuple):
     """Columns of the regressor for samples first .. last - 1: values[k] belongs to rows[k], columns[k]."""
 
     first: int
@@ -190,10 +188,12 @@ class Dynamics:
         size = self._tile_samples(len(rows))
         values = self._tile_layout(len(rows)).empty(len(rows))
         fill = kernel.bind(arrays, None, values)
+        whole = values[:, :size]
         for first in range(0, len(arrays[0]), size):
             last = min(first + size, len(arrays[0]))
             fill(first, last)
-            yield RegressorTile(first, last, rows, columns, values[:, : last - first])
+            filled = whole if last - first == size else values[:, : last - first]
+            yield RegressorTile(first, last, rows, columns, filled)
 
     @cached_property
     def _tiled(self) -> tuple[Kernel, tuple[int, ...], tuple[int, ...]]:
