@@ -286,13 +286,18 @@ def test_data_that_do_not_fit_the_names_are_refused() -> None:
 def test_the_weight_follows_the_prior_s_worth() -> None:
     """A prior that is the truth gets a large weight, one that is far off a small one."""
     truth = np.concatenate([PANDA.parameters, np.zeros(7)])
-    folds = [simulated_data(PANDA, s, samples=12, noise=5.0, truth=truth, whole=True) for s in range(20, 26)]
+    folds = [simulated_data(PANDA, s, samples=12, noise=0.5, truth=truth, whole=True) for s in range(20, 26)]
     base = folds[0].base
     triangles = [(fold.R, fold.r) for fold in folds]
     good = choose_prior_weight(PANDA, base, base.names, triangles, prior=PANDA.parameters)
     bad = choose_prior_weight(PANDA, base, base.names, triangles, prior=4.0 * PANDA.parameters)
-    assert good.weight > 1e3
-    assert bad.weight <= 1e-3 * good.weight
+    wide = 10.0 ** np.arange(-4.0, 6.5, 0.5)
+    trusting = choose_prior_weight(
+        PANDA, base, base.names, triangles, PANDA.parameters, weights=wide.tolist()
+    )
+    assert good.weight == 100.0
+    assert bad.weight <= 0.1 * good.weight
+    assert trusting.weight > 1e3
     assert good.losses.shape == (len(good.weights), 6)
     assert "held-out loss" in str(bad)
 

@@ -168,4 +168,4 @@ def _distances(problem: Problem, values: Array, residual: float) -> tuple[float,
     change = moved / (float(np.linalg.norm(R @ free)) or 1.0)
     left = float(np.sum((R @ free - r) ** 2)) + (0.0 if np.isnan(residual) else residual)
     known = left > 1e-20 * float(r @ r)
-    return moved, base, change, np.sqrt(1.0 + moved**2 / left) - 1.0 if known else float("nan")
+    return moved, base, change, float(np.sqrt(1.0 + moved**2 / left)) - 1.0 if known else float("nan")

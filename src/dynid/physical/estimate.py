@@ -1,0 +1,145 @@
+"""An estimate of base values made a full physical set, and what that costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+
+from dynid.errors import ArgumentError, choices, quote
+from dynid.estimate import Estimate
+from dynid.fit.judge import listed
+from dynid.physical.bounds import Bounds
+from dynid.physical.fit import NEUTRAL_WEIGHT, PRIOR_WEIGHT, PhysicalFit, physical_fit
+from dynid.physical.prior import NEUTRAL_MASS, Metric, neutral_parameters
+from dynid.physical.weight import choose_prior_weight
+from dynid.robot import Robot
+from dynid.spatial import Array
+
+PriorSource = Literal["auto", "cad", "none"]
+PRIOR_SOURCES: tuple[PriorSource, ...] = ("auto", "cad", "none")
+
+CONTRADICTED = 0.1  # of the predicted efforts: a set that changes more is not what the data say
+
+
+def make_physical(
+    estimate: Estimate,
+    *,
+    prior: PriorSource | Array = "auto",
+    prior_weight: float | None = None,
+    folds: Sequence[Array] = (),
+    metric: Metric = "pullback",
+    bounds: Bounds | None = None,
+) -> Estimate:
+    """The estimate with bodies that can exist: `.parameters`, `.origins`, `.physical`, and values that agree.
+
+    prior: what the data do not decide. "cad" is the robot file's, "none" neutral bodies of the links' size,
+    "auto" the file's with neutral bodies where it gives none; or standard parameters (10 L,).
+    prior_weight: None chooses it by cross-validation where there are `folds`, triangles [R r] (m, p + 1) of
+    unit noise from separate stretches of the logs.
+
+    Values of what the data decide hardly move, so covariance and deviations stay those of the data alone.
+    Scores on logs belong to the values before: whoever has the logs computes them again. Where there is no
+    such set the estimate comes back weak, `physical` False, its values untouched.
+    """
+    robot, system = estimate.robot, estimate.system
+    bodies, said = prior_bodies(robot, prior)
+    weight, how = _weight(estimate, bodies, prior_weight, folds)
+    found = physical_fit(
+        robot,
+        system.base,
+        estimate.names,
+        estimate.information[:, :-1],
+        estimate.information[:, -1],
+        prior=bodies,
+        prior_weight=weight,
+        metric=metric,
+        bounds=bounds,
+        residual=estimate.residual,
+    )
+    costs = {"physical": {"prior": said, "weight": weight, "weight_chosen": how, **_costs(found)}}
+    chosen = MappingProxyType({**estimate.choices, **costs})
+    advice = (*estimate.advice, *found.advice)
+    seconds = estimate.seconds + found.seconds
+    if not found.physical or found.parameters is None or found.values is None:
+        status = "failed" if estimate.status == "failed" else "weak"
+        reason = f"no physically consistent set was found ({found.status})"
+        return replace(
+            estimate,
+            physical=False,
+            status=status,
+            advice=(*estimate.advice, reason, *found.advice),
+            choices=chosen,
+            seconds=seconds,
+        )
+    doubtful = estimate.status == "trusted" and found.prediction_change > CONTRADICTED
+    return replace(
+        estimate,
+        values=found.values,
+        parameters=found.parameters,
+        origins=found.origins,
+        physical=True,
+        status="weak" if doubtful else estimate.status,
+        advice=advice,
+        choices=chosen,
+        seconds=seconds,
+    )
+
+
+def prior_bodies(robot: Robot, prior: PriorSource | Array = "auto") -> tuple[Array | None, str]:
+    """Standard parameters (10 L,) to stay close to, None for neutral bodies; and what they are, in words."""
+    if not isinstance(prior, str):
+        return np.asarray(prior, dtype=np.float64), "given"
+    if prior not in PRIOR_SOURCES:
+        raise ArgumentError(f"prior {choices(prior, PRIOR_SOURCES)}")
+    own = robot.parameters
+    unknown = np.isnan(own.reshape(-1, 10)).any(axis=1)
+    if prior == "cad" and unknown.any():
+        names = [quote(link.name) for link, gap in zip(robot.links, unknown.tolist(), strict=True) if gap]
+        raise ArgumentError(
+            f"the prior 'cad' needs the robot file's inertias, which {robot.name} lacks for {', '.join(names)}: "
+            "complete the file, or let neutral bodies stand in (prior 'auto')"
+        )
+    if prior == "none" or unknown.all():
+        return None, "neutral bodies of the links' size"
+    if not unknown.any():
+        return own, "the robot's file"
+    known = own.reshape(-1, 10)[~unknown]
+    mass = float(np.median(known[:, 9])) or NEUTRAL_MASS
+    neutral = neutral_parameters(robot) * (mass / NEUTRAL_MASS)
+    names = [link.name for link, gap in zip(robot.links, unknown.tolist(), strict=True) if gap]
+    bodies = np.where(np.repeat(unknown, 10), neutral, np.nan_to_num(own))
+    return bodies, f"the robot's file, and neutral bodies for {listed(names)}"
+
+
+def _weight(
+    estimate: Estimate, bodies: Array | None, given: float | None, folds: Sequence[Array]
+) -> tuple[float, str]:
+    """The prior's weight and how it was found."""
+    if given is not None:
+        return given, "given"
+    if len(folds) < 2:
+        return (NEUTRAL_WEIGHT if bodies is None else PRIOR_WEIGHT), "not compared: nothing was held out"
+    halves = [(fold[:, :-1], fold[:, -1]) for fold in folds]
+    choice = choose_prior_weight(estimate.robot, estimate.base, estimate.names, halves, bodies)
+    return choice.weight, str(choice)
+
+
+def _costs(found: PhysicalFit) -> dict[str, Any]:
+    """The set's distance from the unconstrained values, and how much of it is whose word."""
+    counts = {
+        f"{origin}_parameters": found.origins.count(origin) for origin in ("measured", "grouped", "prior")
+    }
+    return {
+        "solver": found.status,
+        "metric": found.metric,
+        "distance_standard_deviations": found.distance,
+        "base_distance_percent": 100.0 * found.base_distance,
+        "prediction_change_percent": 100.0 * found.prediction_change,
+        "residual_rise_percent": 100.0 * found.loss,
+        "least_eigenvalue_ratio": found.eigenvalue_ratio,
+        **counts,
+    }
