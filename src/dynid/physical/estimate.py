@@ -95,23 +95,21 @@ def prior_bodies(robot: Robot, prior: PriorSource | Array = "auto") -> tuple[Arr
         return np.asarray(prior, dtype=np.float64), "given"
     if prior not in PRIOR_SOURCES:
         raise ArgumentError(f"prior {choices(prior, PRIOR_SOURCES)}")
-    own = robot.parameters
-    unknown = np.isnan(own.reshape(-1, 10)).any(axis=1)
-    if prior == "cad" and unknown.any():
-        names = [quote(link.name) for link, gap in zip(robot.links, unknown.tolist(), strict=True) if gap]
+    own = robot.parameters.reshape(-1, 10)
+    unknown = np.asarray(np.isnan(own).any(axis=1))
+    names = [link.name for link in robot.links if np.isnan(link.parameters).any()]
+    if prior == "cad" and names:
         raise ArgumentError(
-            f"the prior 'cad' needs the robot file's inertias, which {robot.name} lacks for {', '.join(names)}: "
-            "complete the file, or let neutral bodies stand in (prior 'auto')"
+            f"the prior 'cad' needs the inertias of the robot's file, which {robot.name} lacks for "
+            f"{', '.join(map(quote, names))}: complete the file, or let neutral bodies stand in ('auto')"
         )
     if prior == "none" or unknown.all():
         return None, "neutral bodies of the links' size"
-    if not unknown.any():
-        return own, "the robot's file"
-    known = own.reshape(-1, 10)[~unknown]
-    mass = float(np.median(known[:, 9])) or NEUTRAL_MASS
-    neutral = neutral_parameters(robot) * (mass / NEUTRAL_MASS)
-    names = [link.name for link, gap in zip(robot.links, unknown.tolist(), strict=True) if gap]
-    bodies = np.where(np.repeat(unknown, 10), neutral, np.nan_to_num(own))
+    if not names:
+        return robot.parameters, "the robot's file"
+    mass = float(np.median(own[~unknown, 9])) or NEUTRAL_MASS
+    neutral = neutral_parameters(robot).reshape(-1, 10) * (mass / NEUTRAL_MASS)
+    bodies = np.where(unknown.reshape(-1, 1), neutral, own).ravel()
     return bodies, f"the robot's file, and neutral bodies for {listed(names)}"
 
 
