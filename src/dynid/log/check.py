@@ -23,13 +23,13 @@ from dynid.log.check_excitation import (
 from dynid.log.check_model import model_findings
 from dynid.log.check_positions import position_findings
 from dynid.log.check_velocity import MEASURED, velocity_findings
-from dynid.log.clean import clean, match_joints
-from dynid.log.cutoff import spectral_cutoff
-from dynid.log.effort_model import effort_model
-from dynid.log.efforts import efforts_of
+from dynid.log.clean import CleanLog, clean, match_joints
+from dynid.log.cutoff import spectral_cutoff, within_band
+from dynid.log.effort_model import DRIVE_COLUMNS, effort_model
+from dynid.log.efforts import LEAST_ROWS, ROWS_PER_COLUMN, efforts_of
 from dynid.log.findings import Finding, Verdict, verdict
 from dynid.log.log import Log
-from dynid.log.samples import condition
+from dynid.log.samples import ROWS_PER_PERIOD, condition
 from dynid.robot import Robot
 from dynid.spatial import Array
 
@@ -168,14 +168,25 @@ def _against_model(
     rows = clean(_excerpt(log), robot)
     if rows.velocity is not None:
         rows = replace(rows, extra={MEASURED: rows.velocity})
-    samples = condition(rows, spectral_cutoff(rows)[0])
-    model = effort_model(samples, robot, base_parameters(robot))
+    base = base_parameters(robot)
+    samples = condition(rows, _cutoff(rows, base.count))
+    model = effort_model(samples, robot, base)
     findings: list[Finding] = []
     if rows.velocity is not None:
         findings += velocity_findings(samples, rows.period, spoiled)
     if rows.measured.any() and not stuck:
         findings += model_findings(samples, efforts_of(samples, model, robot), robot, rows.period, spoiled)
     return findings, information(samples, model, bool(rows.measured.any()))
+
+
+def _cutoff(rows: CleanLog, count: int) -> float:
+    """The motion's band (Hz), or for a short log a wider one, with equations enough to judge efforts by.
+
+    The rows that a joint's own fit needs, twice, as delays are judged away from reversals only.
+    """
+    wanted = 2 * (LEAST_ROWS + ROWS_PER_COLUMN * (count + DRIVE_COLUMNS))
+    seconds = float(rows.time[-1] - rows.time[0])
+    return max(spectral_cutoff(rows)[0], within_band(wanted / (ROWS_PER_PERIOD * seconds), rows))
 
 
 def _excerpt(log: Log) -> Log:

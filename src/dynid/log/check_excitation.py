@@ -15,6 +15,7 @@ from dynid.spatial import Array
 
 MOVING_SPEED = 0.03  # rad/s or m/s
 STILL_HINT, STILL_WARNING, STILL_ERROR = 0.3, 0.6, 0.97
+STILL_COLUMN = 1e-9  # of the longest column; shorter ones are what rounding leaves of a joint at rest
 CONFOUNDED = 0.01  # sine of the angle between a column and the span of the others
 WEAK_STD = 0.5  # of the parameter's own value
 POOR_CONDITION = 1000.0  # of the base regressor with columns scaled to one length
@@ -61,7 +62,7 @@ def excitation_of(parts: Sequence[Information]) -> Excitation:
     factors = [np.concatenate(joint) for joint in zip(*(part.factors for part in parts), strict=True)]
     rigid = np.concatenate([R[:, : len(names)] for R in factors])
     size = np.linalg.norm(rigid, axis=0)
-    seen = size > 0.0
+    seen = size > STILL_COLUMN * size.max(initial=0.0)
     hidden = np.ones(len(names), dtype=bool)
     hidden[seen] = _sines(rigid[:, seen] / size[seen]) < CONFOUNDED
     weak = np.zeros(len(names), dtype=bool)

@@ -47,7 +47,7 @@ class CutoffChoice:
 def spectral_cutoff(log: CleanLog) -> tuple[float, float]:
     """A cut-off from the spectrum alone, eight times the motion's bandwidth, and that bandwidth (Hz)."""
     bandwidth = _bandwidth(log)
-    return _within(8.0 * bandwidth or VALIDATION_CUTOFF_HZ, log), bandwidth
+    return within_band(8.0 * bandwidth or VALIDATION_CUTOFF_HZ, log), bandwidth
 
 
 def choose_cutoff(log: CleanLog, robot: Robot) -> CutoffChoice:
@@ -57,7 +57,7 @@ def choose_cutoff(log: CleanLog, robot: Robot) -> CutoffChoice:
     on the fifth, relative to the efforts, are averaged over blocks and joints.
     """
     bandwidth = _bandwidth(log)
-    wanted = {round(_within(m * bandwidth, log), 3) for m in MULTIPLES} if bandwidth else {_spectral(log)}
+    wanted = {round(within_band(m * bandwidth, log), 3) for m in MULTIPLES} if bandwidth else {_spectral(log)}
     longest = log.time[-1] - log.time[0]
     candidates = [f for f in sorted(wanted) if longest * f > 10.0 * (TRIM_PERIODS + 1.5)] or [max(wanted)]
     errors = np.full(len(candidates), np.nan)
@@ -132,7 +132,7 @@ def _spectral(log: CleanLog) -> float:
     return spectral_cutoff(log)[0]
 
 
-def _within(cutoff_hz: float, log: CleanLog) -> float:
+def within_band(cutoff_hz: float, log: CleanLog) -> float:
     """A cut-off within what the log's rate and plain sense allow."""
     return float(np.clip(cutoff_hz, LOWEST_HZ, min(HIGHEST_HZ, 0.125 / log.period)))
 
