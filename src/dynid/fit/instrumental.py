@@ -19,7 +19,7 @@ no bias.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Protocol
@@ -30,6 +30,7 @@ from dynid.errors import ArgumentError, DynidError
 from dynid.fit.panels import PanelWriter, chunks_of
 from dynid.fit.reduction import triangle
 from dynid.fit.robust import settled
+from dynid.fit.runs import Runs, torque_runs
 from dynid.fit.solve import DEPENDENT, Prior, Solution, solve_triangle
 from dynid.fit.system import System
 from dynid.friction import armature_matrix
@@ -264,3 +265,15 @@ def _solve(system: System, crossed: _Crossed, values: Array, prior: Prior | None
 def _lengths(columns: Array) -> Array:
     lengths = np.linalg.norm(columns, axis=0)
     return np.where(lengths > 0.0, lengths, 1.0)
+
+
+def projected_runs(system: System, instrument: Samples, projection: Array) -> Runs:
+    """The rows of P W of one log, in a form that `statistics.uncertainty` takes; efforts below them."""
+    ideal, p = torque_runs(system, instrument), len(system.names)
+
+    def read() -> Iterator[list[Array]]:
+        for panels in ideal.read():
+            pairs = zip(system.columns, panels, strict=True)
+            yield [np.concatenate([projection[c].T @ panel[:-1], panel[-1:]]) for c, panel in pairs]
+
+    return Runs(tuple(np.arange(p) for _ in system.columns), ideal.factor, read)
