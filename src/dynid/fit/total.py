@@ -146,7 +146,7 @@ def _covariances(errors: Array, p: int) -> Array:
 
 
 def _covariance(data: Array, values: Array, C: Array, rows: float, sigma: float) -> Array:
-    """Of many rows with normal errors ([Fuller1987], Section 2.3): W'W without that of the errors, inverted."""
+    """Of many rows with normal errors ([Fuller1987], Section 2.3), from W'W less that of the errors."""
     W = data[:, :-1]
     noise = rows * sigma**2 * C
     inverse = np.linalg.inv(W.T @ W - noise)
