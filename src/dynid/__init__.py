@@ -11,6 +11,9 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from dynid.base import BaseParameters, base_parameters
     from dynid.errors import ArgumentError, DynidError, MissingExtraError, RobotError
+    from dynid.estimate import Estimate
+    from dynid.estimate_file import load_estimate
+    from dynid.fit.identify import identify
     from dynid.formats.load import load_robot
     from dynid.log.log import Log, LogError
     from dynid.log.read import read_log, stream_log
@@ -20,12 +23,15 @@ _HOMES = {
     "ArgumentError": "dynid.errors",
     "BaseParameters": "dynid.base",
     "DynidError": "dynid.errors",
+    "Estimate": "dynid.estimate",
     "Log": "dynid.log.log",
     "LogError": "dynid.log.log",
     "MissingExtraError": "dynid.errors",
     "Robot": "dynid.robot",
     "RobotError": "dynid.errors",
     "base_parameters": "dynid.base",
+    "identify": "dynid.fit.identify",
+    "load_estimate": "dynid.estimate_file",
     "load_robot": "dynid.formats.load",
     "read_log": "dynid.log.read",
     "stream_log": "dynid.log.read",
@@ -35,12 +41,15 @@ __all__ = [
     "ArgumentError",
     "BaseParameters",
     "DynidError",
+    "Estimate",
     "Log",
     "LogError",
     "MissingExtraError",
     "Robot",
     "RobotError",
     "base_parameters",
+    "identify",
+    "load_estimate",
     "load_robot",
     "read_log",
     "stream_log",

@@ -114,6 +114,29 @@ class System:
     def _scales(self) -> Array:
         return np.array([SLIDE_SHARE if self.robot.joints[j].prismatic else 1.0 for j in self.robot.free])
 
+    def shaped(self, terms: Terms) -> System:
+        """The same unknowns with other widths, speeds or loads; what only the structure decides is kept."""
+        if (terms.armature, terms.friction, terms.extra) != (
+            self.terms.armature,
+            self.terms.friction,
+            self.terms.extra,
+        ):
+            return system_of(self.robot, terms)
+        other = System(self.robot, terms, self.base)
+        structure = (
+            "names",
+            "rigid",
+            "columns",
+            "panels",
+            "_drives",
+            "_drives_on",
+            "_rates",
+            "_trace",
+            "_kernel",
+        )
+        other.__dict__.update({name: self.__dict__[name] for name in structure if name in self.__dict__})
+        return other
+
     # -- which columns a joint's equation has -----------------------------------------------------------
 
     @cached_property

@@ -1,0 +1,147 @@
+"""Choices that nobody has to make: by blocked cross-validation inside the training logs.
+
+Every log is cut into contiguous folds, with a guard on both sides of each cut as wide as the filters reach.
+Fits on all folds but one predict that one in the band of validation; the mean over joints of the squared
+error relative to the efforts decides. Nothing is random, and a candidate costs one reduction per fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dynid.fit.reduction import Reduction, reduce_blocks, total
+from dynid.fit.solve import Prior, weighted
+from dynid.fit.system import System
+from dynid.friction import FURTHER
+from dynid.log.cutoff import in_validation_band
+from dynid.log.samples import TRIM_PERIODS, Samples
+from dynid.spatial import Array
+
+FOLDS = 5
+WIDTHS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4)  # rad/s
+WEIGHTS = (1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1)
+CLEARLY = 0.98  # times the error of the simpler choice: what a less simple one must reach
+WORTH = 0.95  # the same for further friction terms, one after the other
+LONGEST_GUARDS = 6.0  # a fold must be this many guards long
+FILTER_PERIODS = 1.5  # of the cut-off, that the parallel filter reaches to each side
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """Reductions of each fold, for fitting and for judging."""
+
+    fitted: tuple[Reduction, ...]
+    judged: tuple[Reduction, ...]
+
+    def errors(self, prior: Prior | None = None) -> Array:
+        """RMS error on held-out folds by the RMS effort, per joint, (n,); NaN where a joint stands still."""
+        squares = np.zeros(len(self.judged[0].triangles))
+        for held, judge in enumerate(self.judged):
+            kept = [fold for k, fold in enumerate(self.fitted) if k != held]
+            squares += judge.residuals(weighted(total(kept), prior).values)
+        efforts = np.sum([judge.efforts for judge in self.judged], axis=0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.sqrt(np.where(efforts > 0.0, squares / efforts, np.nan))
+
+
+def folds_of(system: System, logs: Sequence[Samples]) -> Folds | None:
+    """The folds of all logs; None if these are too short to be cut."""
+    fitted: list[list[Reduction]] = []
+    judged: list[list[Reduction]] = []
+    for samples in logs:
+        edges = fold_edges(samples)
+        if edges is None:
+            continue
+        fitted.append(reduce_blocks(system, samples, edges)[::2])
+        judged.append(reduce_blocks(system, in_validation_band(samples), edges)[::2])
+    if not fitted:
+        return None
+    together = [tuple(total(fold) for fold in zip(*parts, strict=True)) for parts in (fitted, judged)]
+    return Folds(together[0], together[1])
+
+
+def fold_edges(samples: Samples) -> list[float] | None:
+    """Two instants (s) around each cut between folds."""
+    instants = samples.time[samples.rows]
+    guard = (FILTER_PERIODS + TRIM_PERIODS) / samples.cutoff_hz
+    if not len(instants) or instants[-1] - instants[0] < FOLDS * LONGEST_GUARDS * guard:
+        return None
+    first, last = float(instants[0]), float(instants[-1])
+    cuts = [first + (last - first) * k / FOLDS for k in range(1, FOLDS)]
+    return [instant for cut in cuts for instant in (cut - guard, cut + guard)]
+
+
+def score(errors: Array) -> float:
+    """What candidates are compared by."""
+    return float(np.sqrt(np.nanmean(errors**2))) if np.isfinite(errors).any() else float("nan")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen and how the candidates did."""
+
+    value: float
+    candidates: tuple[float, ...]
+    scores: tuple[float, ...]
+
+    def __str__(self) -> str:
+        tried = ", ".join(
+            f"{c:g}: {100 * s:.2f} %" for c, s in zip(self.candidates, self.scores, strict=True)
+        )
+        return f"{self.value:g} (held-out error {tried})" if self.scores else f"{self.value:g} (not compared)"
+
+
+def choose_width(system: System, logs: Sequence[Samples]) -> Choice:
+    """The width of Coulomb friction's step that predicts held-out folds best."""
+    found: list[tuple[float, float]] = []
+    for width in WIDTHS:
+        folds = folds_of(system.shaped(replace(system.terms, width=width)), logs)
+        if folds is None:
+            return Choice(system.terms.width, (), ())
+        found.append((width, score(folds.errors())))
+    best = min(found, key=lambda pair: pair[1])
+    return Choice(best[0], tuple(w for w, _ in found), tuple(s for _, s in found))
+
+
+def choose_weight(system: System, logs: Sequence[Samples], target: Array) -> Choice:
+    """The prior's weight; 0 unless another predicts held-out folds clearly better."""
+    folds = folds_of(system, logs)
+    if folds is None:
+        return Choice(WEIGHTS[2], (), ())  # so short a log tells little by itself
+    tried = [(w, score(folds.errors(Prior(target, w) if w else None))) for w in (0.0, *WEIGHTS)]
+    best = min(s for _, s in tried)
+    enough = next(w for w, s in tried if CLEARLY * s <= best)
+    return Choice(enough, tuple(w for w, _ in tried), tuple(s for _, s in tried))
+
+
+def choose_further(system: System, logs: Sequence[Samples]) -> tuple[System, tuple[str, ...]]:
+    """The system with those further friction terms that clearly pay in prediction, and what was tried."""
+    folds = folds_of(system, logs)
+    if folds is None:
+        return system, ("too short to be compared",)
+    current, remarks = score(folds.errors()), list[str]()
+    waiting = [letter for letter in FURTHER if letter != "Fl" and letter not in system.terms.friction]
+    while waiting:
+        tried: list[tuple[float, str, System]] = []
+        for letter in waiting:
+            terms = replace(system.terms, friction=(*system.terms.friction, letter))
+            larger = system.shaped(terms)
+            candidate = folds_of(larger, logs)
+            assert candidate is not None
+            tried.append((score(candidate.errors()), letter, larger))
+        best, letter, larger = min(tried, key=lambda entry: entry[0])
+        remarks.append(f"{letter}: {100 * current:.2f} -> {100 * best:.2f} %")
+        if best > WORTH * current:
+            break
+        current, system = best, larger
+        waiting.remove(letter)
+    return system, tuple(remarks)
+
+
+def held_out(system: System, logs: Sequence[Samples], prior: Prior | None) -> Array | None:
+    """Held-out errors (n,) of the fit as it was chosen, relative to the efforts."""
+    folds = folds_of(system, logs)
+    return None if folds is None else folds.errors(prior)

@@ -1,0 +1,375 @@
+"""From a robot and its logs to an estimate: all choices, the fit, and what it is worth.
+
+    logs -> samples, with one cut-off -> friction's width -> delay -> further terms, if asked for
+         -> prior's weight -> the fit -> uncertainty, scores, verdict -> a physical set, if asked for
+
+Every choice is made inside the training logs, says why in `Estimate.choices`, and can be set instead.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from dynid.errors import ArgumentError, choices, quote
+from dynid.estimate import Estimate, RobotSource
+from dynid.fit.choose import choose_further, choose_weight, choose_width, folds_of, held_out
+from dynid.fit.delay import Delay, advanced, estimate_delay
+from dynid.fit.judge import judge
+from dynid.fit.methods import METHODS, Answer, Problem, fit
+from dynid.fit.options import FRICTION_WORDS, Options
+from dynid.fit.solve import Prior
+from dynid.fit.system import System, Terms, system_of
+from dynid.log.clean import clean
+from dynid.log.cutoff import choose_cutoff
+from dynid.log.log import Log
+from dynid.log.prepare import prepare
+from dynid.log.read import read_log
+from dynid.log.samples import Samples
+from dynid.robot import Robot
+from dynid.spatial import Array, frozen
+from dynid.validation import Score
+
+Report = Callable[[str], None]
+Source = Log | str | os.PathLike[str]
+READING = ("effort", "gain", "positions", "degrees", "sign", "columns", "joints", "topic")
+
+
+def identify(
+    robot: Robot,
+    logs: Source | Sequence[Source],
+    *,
+    validate: Source | Sequence[Source] = (),
+    report: Report | None = None,
+    **options: Any,
+) -> Estimate:
+    """The dynamic model of a robot from one log or several.
+
+    Logs are `Log`s or paths; options that `read_log` knows (effort=, gain=, ...) say how to read paths. All
+    others are those of `Options`, by default chosen from the training logs. `validate` are logs to score the
+    result on, which have no part in it. `report` is told what is being done.
+    """
+    started = time.perf_counter()
+    say = report or _silently
+    reading = {name: options.pop(name) for name in READING if name in options}
+    chosen = checked_options(options)
+    training = _read(robot, logs, reading)
+    unseen = _read(robot, validate, reading)
+    _check_together(training)
+    if chosen.friction_side is not None:
+        robot = replace(robot, friction_side=chosen.friction_side)
+    prepared = _prepare(robot, training, chosen, say)
+    say(f"fitting {len(prepared.system.names)} unknowns ({chosen.method})")
+    answer = fit(Problem(prepared.system, prepared.samples, prepared.prior), chosen.method)
+    estimate = _estimate(prepared, answer, training)
+    if chosen.physical:
+        say("looking for bodies that can exist")
+        estimate = _physical(estimate, prepared, answer, training)
+    if unseen:
+        say("validating")
+    return replace(
+        estimate,
+        validation=MappingProxyType({log.provenance.source: estimate.validate(log) for log in unseen}),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _silently(_: str) -> None:
+    """No report."""
+
+
+def checked_options(options: Mapping[str, Any]) -> Options:
+    """Options by their names, of which none is unknown."""
+    valid = Options.__dataclass_fields__
+    for name in options:
+        if name not in valid:
+            raise ArgumentError(f"option {choices(name, (*valid, *READING))}")
+    found = Options(**options)
+    if found.method not in METHODS:
+        raise ArgumentError(f"method {choices(found.method, METHODS)}")
+    return found
+
+
+# --- the logs ------------------------------------------------------------------------------------------
+
+
+def _read(robot: Robot, logs: Source | Sequence[Source], reading: Mapping[str, Any]) -> list[Log]:
+    given = [logs] if isinstance(logs, Log | str | os.PathLike) else list(logs)
+    return [log if isinstance(log, Log) else read_log(log, robot, **reading) for log in given]
+
+
+def _check_together(logs: Sequence[Log]) -> None:
+    """Refuse logs that cannot be fitted together."""
+    if not logs:
+        raise ArgumentError("at least one log is needed")
+    first = logs[0]
+    for log in logs[1:]:
+        source, other = log.provenance.source, first.provenance.source
+        if log.joint_names != first.joint_names:
+            raise ArgumentError(
+                f"{source} and {other} are of different robots: joints {', '.join(log.joint_names)} "
+                f"and {', '.join(first.joint_names)}"
+            )
+        meanings = [one.provenance.options.get("effort", "torque") for one in (first, log)]
+        if meanings[0] != meanings[1]:
+            raise ArgumentError(
+                f"efforts of {other} are {meanings[0]}, of {source} {meanings[1]}: logs that are fitted "
+                "together must mean the same"
+            )
+        if set(log.extra) != set(first.extra):
+            raise ArgumentError(
+                f"{other} has the extra columns {_names(first)}, {source} {_names(log)}: logs that are "
+                "fitted together must have the same"
+            )
+
+
+def _names(log: Log) -> str:
+    return ", ".join(map(quote, sorted(log.extra))) or "(none)"
+
+
+# --- choices -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """Samples, unknowns and prior as chosen, and why."""
+
+    options: Options
+    system: System
+    samples: Sequence[Samples]
+    prior: Prior | None
+    choices: Mapping[str, Any]
+    remarks: tuple[str, ...]
+
+
+def _prepare(robot: Robot, logs: Sequence[Log], options: Options, say: Report) -> _Prepared:
+    notes: dict[str, Any] = {"method": options.method, "purpose": options.purpose}
+    samples = _samples(robot, logs, options, notes, say)
+    _check_motion(robot, samples)
+    terms = Terms(
+        armature=options.armature,
+        friction=options.letters,
+        extra=tuple(sorted(logs[0].extra)),
+        load_parameters=_load_parameters(robot, options),
+        **({} if options.width is None else {"width": options.width}),
+    )
+    system = _shaped(system_of(robot, terms), samples, options, notes, say)
+    delay = _delay(system, samples, options, notes, say)
+    if delay.significant:
+        samples = [advanced(one, delay.seconds) for one in samples]
+    if options.purpose == "prediction" and options.friction == "auto":
+        say("trying further friction terms")
+        system, tried = choose_further(system, samples)
+        notes["friction_tried"] = list(tried)
+    notes["friction"] = _words(system.terms.friction)
+    notes["friction_side"] = robot.friction_side
+    prior = _prior(system, samples, options, notes, say)
+    remarks = tuple(note for one in samples for note in _of_source(one, len(samples) > 1))
+    return _Prepared(options, system, samples, prior, notes, remarks)
+
+
+def _samples(
+    robot: Robot, logs: Sequence[Log], options: Options, notes: dict[str, Any], say: Report
+) -> list[Samples]:
+    """Samples of all logs in one band: that of the longest log, unless one is given."""
+    cutoff_hz = options.cutoff_hz
+    notes["cutoff"] = "given"
+    if cutoff_hz is None:
+        say("choosing the cut-off")
+        choice = choose_cutoff(clean(max(logs, key=len), robot), robot)
+        cutoff_hz, notes["cutoff"] = choice.cutoff_hz, str(choice)
+    notes["cutoff_hz"] = cutoff_hz
+    notes["derivative"], notes["velocity"] = options.derivative, options.velocity
+    notes["standstill_speed"] = options.standstill_speed
+    return [
+        prepare(
+            log,
+            robot,
+            cutoff_hz=cutoff_hz,
+            derivative=options.derivative,
+            velocity=options.velocity,
+            standstill_speed=options.standstill_speed,
+            exclude=options.exclude,
+        )
+        for log in logs
+    ]
+
+
+def _check_motion(robot: Robot, samples: Sequence[Samples]) -> None:
+    """Refuse logs in which nothing moves, or that are shorter than the unknowns."""
+    rows = sum((one.weights > 0.0).sum(axis=0) for one in samples)
+    if not np.any(rows):
+        raise ArgumentError(
+            f"{_sources(samples)}: no joint moves while its effort is known, so there is nothing to fit: "
+            "record a motion of all joints ('dynid excite' finds one)"
+        )
+
+
+def _sources(samples: Sequence[Samples]) -> str:
+    return ", ".join(one.provenance.source for one in samples)
+
+
+def _shaped(
+    system: System, samples: Sequence[Samples], options: Options, notes: dict[str, Any], say: Report
+) -> System:
+    """The system with the width of Coulomb friction's step, given or chosen."""
+    width = system.terms.width
+    if options.width is not None:
+        notes["width_choice"] = "given"
+    elif "Fc" in system.terms.friction:
+        say("choosing the width of Coulomb friction")
+        choice = choose_width(system, samples)
+        width, notes["width_choice"] = choice.value, str(choice)
+        system = system.shaped(replace(system.terms, width=width))
+    notes["width"] = width
+    return system
+
+
+def _delay(
+    system: System, samples: Sequence[Samples], options: Options, notes: dict[str, Any], say: Report
+) -> Delay:
+    if options.delay is not None:
+        notes["delay_s"], notes["delay"] = options.delay, "given"
+        return Delay(options.delay, 0.0, options.delay != 0.0)
+    say("looking for a delay between positions and efforts")
+    delay = estimate_delay(system, samples, 1.0 / samples[0].rate_hz)
+    notes["delay_s"], notes["delay"] = delay.seconds if delay.significant else 0.0, str(delay)
+    return delay
+
+
+def _prior(
+    system: System, samples: Sequence[Samples], options: Options, notes: dict[str, Any], say: Report
+) -> Prior | None:
+    """What the values are drawn to, and how strongly, as far as held-out data want it."""
+    known = _known_values(system)
+    kind = options.prior
+    if kind == "auto":
+        kind = "ridge" if known is None else "cad"
+    if kind == "cad" and known is None:
+        raise ArgumentError(
+            f"{system.robot.name} has no inertial parameters to be used as a prior: prior='ridge' draws all "
+            "values to zero, prior='none' leaves them to the data"
+        )
+    notes["prior"], notes["prior_weight"] = kind, 0.0
+    if kind == "none":
+        return None
+    target = known if kind == "cad" and known is not None else frozen(np.zeros(len(system.names)))
+    weight = options.prior_weight
+    notes["prior_choice"] = "given"
+    if weight is None:
+        say("choosing the prior's weight")
+        choice = choose_weight(system, samples, target)
+        weight, notes["prior_choice"] = choice.value, str(choice)
+    notes["prior_weight"] = weight
+    return Prior(target, weight)
+
+
+def _known_values(system: System) -> Array | None:
+    """The unknowns by the robot's file, (p,): zero for constants that it does not give."""
+    robot = system.robot
+    if not np.isfinite(robot.parameters).all():
+        return None
+    joints = [robot.joints[j] for j in robot.free]
+    of = {"Ia": "armature", "Fv": "viscous", "Fc": "coulomb", "Fo": "offset"}
+    drives = [
+        getattr(joints[int(name[2:]) - 1], of[name[:2]])
+        for name in system.base.columns[len(robot.parameters) :]
+    ]
+    values = system.base.values(np.concatenate([robot.parameters, np.nan_to_num(drives, nan=0.0)]))
+    return frozen(np.concatenate([values, np.zeros(len(system.names) - len(values))]))
+
+
+def _load_parameters(robot: Robot, options: Options) -> Array | None:
+    if "Fl" not in options.letters:
+        return None
+    if not np.isfinite(robot.parameters).all():
+        raise ArgumentError(
+            f"load-dependent friction needs the load: {robot.name} has no inertial parameters to compute it"
+        )
+    return robot.parameters
+
+
+def _words(letters: Sequence[str]) -> str:
+    return ",".join(word for word, letter in FRICTION_WORDS.items() if letter in letters) or "none"
+
+
+def _of_source(samples: Samples, several: bool) -> list[str]:
+    return [f"{samples.provenance.source}: {note}" if several else note for note in samples.notes]
+
+
+# --- the estimate --------------------------------------------------------------------------------------
+
+
+def _estimate(prepared: _Prepared, answer: Answer, training: Sequence[Log]) -> Estimate:
+    system, solution, uncertainty = prepared.system, answer.solution, answer.uncertainty
+    p = len(system.names)
+    unit = _unit(answer)
+    first = Estimate(
+        system=system,
+        values=solution.values,
+        covariance=uncertainty.covariance,
+        white_std=frozen(np.sqrt(np.diag(uncertainty.white))),
+        information=frozen(unit * solution.data[:p]),
+        residual=float((unit * solution.data[p, p]) ** 2),
+        freedom=uncertainty.freedom,
+        condition=solution.condition,
+        scaled_condition=solution.scaled_condition,
+        samples=sum(len(one.time) for one in prepared.samples),
+        status="trusted",
+        advice=(),
+        choices=MappingProxyType({**prepared.choices, **answer.remarks}),
+        train=MappingProxyType({}),
+        held_out=MappingProxyType({}),
+        source=source_of(system.robot),
+        logs=tuple(log.provenance for log in training),
+    )
+    train: Mapping[str, Score] = first.validate(training)
+    left_out = held_out(system, prepared.samples, prepared.prior)
+    verdict = judge(system, prepared.samples, solution, uncertainty, train, left_out)
+    errors = np.full(system.robot.dof, np.nan) if left_out is None else 100.0 * left_out
+    return replace(
+        first,
+        train=train,
+        held_out=MappingProxyType(dict(zip(system.robot.joint_names, errors.tolist(), strict=True))),
+        status=verdict.status,
+        advice=(*verdict.advice, *prepared.remarks),
+    )
+
+
+def _unit(answer: Answer) -> float:
+    """By which rows are to be multiplied so that they count as independent: neighbours say much the same."""
+    return float(np.sqrt(np.mean(answer.noise.independent)))
+
+
+def _physical(estimate: Estimate, prepared: _Prepared, answer: Answer, training: Sequence[Log]) -> Estimate:
+    """The estimate as a set of bodies that can exist; the prior's weight by the folds of the logs."""
+    from dynid.physical.estimate import make_physical
+
+    folds = folds_of(prepared.system, prepared.samples)
+    rows = () if folds is None else folds.fitted
+    parts = [_unit(answer) * fold.joined(answer.solution.sigma) for fold in rows]
+    kind = prepared.options.prior
+    found = make_physical(estimate, prior=kind if kind in ("none", "cad") else "auto", folds=parts)
+    return replace(found, train=found.validate(training)) if found.physical else found
+
+
+def source_of(robot: Robot) -> RobotSource | None:
+    """The text of the robot's URDF file, which an export can patch; None for other formats."""
+    path = Path(robot.source)
+    if path.suffix.lower() != ".urdf" or not path.is_file():
+        return None
+    from hashlib import sha256
+
+    data = path.read_bytes()
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:  # in another encoding, of which JSON would keep nothing
+        return None
+    return RobotSource("urdf", text, sha256(data).hexdigest())

@@ -1,0 +1,175 @@
+"""Values from a reduction: ordinary and weighted least squares, with prior values where these are wanted.
+
+Columns are scaled to one length before any rank is judged. A direction that the data do not determine keeps
+its prior value, zero where there is none, and everything involved in it is named: nothing is inverted that
+has no inverse.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynid.errors import ArgumentError
+from dynid.fit.reduction import Reduction, triangle
+from dynid.spatial import Array, frozen
+
+_linalg: Any = import_module("scipy.linalg")  # it has no types
+
+DEPENDENT = 1e-10  # of a column's length: what is left of it beside the others, if it depends on them
+INVOLVED = 1e-6  # of a direction; a parameter with a smaller share of it is determined
+ROUNDS = 50  # of weighting
+SETTLED = 1e-6  # relative change of all sigmas
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """Values (p,) the fit is drawn to, and how strongly.
+
+    A weight of 1 counts as much as all the data if these were spread evenly over the unknowns: each unknown's
+    own column has length `weight` times that of its data.
+    """
+
+    values: Array
+    weight: float
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.weight) and self.weight >= 0.0):
+            raise ArgumentError(f"the prior's weight must be 0 or more, not {self.weight:g}")
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Values of p unknowns and what they rest on."""
+
+    values: Array  # (p,)
+    sigma: Array  # (n,) by which each joint's rows were divided
+    factor: Array  # (p, p) triangle R of the weighted rows, the prior's included
+    data: Array  # (p + 1, p + 1) triangle [R r; 0 rho] of the weighted rows of the data alone
+    undetermined: NDArray[np.bool_]  # (p,) involved in a direction that neither data nor prior decide
+    condition: float  # of the weighted columns of the data, 2-norm
+    scaled_condition: float  # with columns of one length
+
+    @cached_property
+    def inverse(self) -> Array:
+        """(R' R)^-1, (p, p), infinite on the diagonal where nothing is determined."""
+        p = len(self.values)
+        kept = np.flatnonzero(~self.undetermined)
+        found = np.zeros((p, p))
+        lengths = _lengths(self.factor)
+        rest = _linalg.qr(self.factor / lengths, mode="r", pivoting=False)[0]
+        if len(kept) < p:  # undetermined unknowns stay where they are
+            rest = triangle(rest[:, kept])
+        root = _linalg.solve_triangular(rest, np.eye(len(kept))) / lengths[kept, None]
+        found[np.ix_(kept, kept)] = root @ root.T
+        found[self.undetermined, self.undetermined] = np.inf
+        return found
+
+
+def ordinary(reduction: Reduction, prior: Prior | None = None) -> Solution:
+    """Ordinary least squares: all joints' equations count alike. Sigma is the common residual's."""
+    n = len(reduction.triangles)
+    solution = solve(reduction, np.ones(n), prior)
+    rows = float(reduction.rows.sum())
+    squares = float(reduction.residuals(solution.values).sum())
+    common = np.sqrt(squares / max(rows - len(reduction.names), 1.0)) or 1.0
+    return solve(reduction, np.full(n, common), prior)
+
+
+def weighted(reduction: Reduction, prior: Prior | None = None) -> Solution:
+    """Weighted least squares: each joint's equations are divided by its residual's deviation, iterated."""
+    sigma = _floored(reduction, np.sqrt(reduction.efforts / np.maximum(reduction.rows, 1.0)))
+    solution = solve(reduction, sigma, prior)
+    for _ in range(ROUNDS):
+        last = sigma
+        share = hat_traces(reduction, solution)
+        left = np.maximum(reduction.rows - share, 0.1 * np.maximum(reduction.rows, 1.0))
+        sigma = _floored(reduction, np.sqrt(reduction.residuals(solution.values) / left))
+        solution = solve(reduction, sigma, prior)
+        if np.all(np.abs(sigma - last) <= SETTLED * last):
+            break
+    return solution
+
+
+def _floored(reduction: Reduction, sigma: Array) -> Array:
+    """Deviations that can be divided by: without noise, rounding of the efforts."""
+    size = np.sqrt(reduction.efforts / np.maximum(reduction.rows, 1.0))
+    return np.maximum(sigma, np.where(size > 0.0, 1e-12 * size, 1.0))
+
+
+def hat_traces(reduction: Reduction, solution: Solution) -> Array:
+    """How many unknowns each joint's rows pay for, (n,): the traces of their parts of the hat matrix."""
+    inverse = np.where(np.isfinite(solution.inverse), solution.inverse, 0.0)
+    pairs = zip(reduction.columns, reduction.triangles, solution.sigma, strict=True)
+    return np.array([np.sum((R[:, :-1] @ inverse[np.ix_(c, c)]) * R[:, :-1]) / s**2 for c, R, s in pairs])
+
+
+def solve(reduction: Reduction, sigma: Array, prior: Prior | None = None) -> Solution:
+    """Least squares of all joints' rows, each divided by its joint's sigma (n,), and of the prior's."""
+    return solve_triangle(reduction.joined(sigma), float(reduction.rows.sum()), sigma, prior)
+
+
+def solve_triangle(data: Array, rows: float, sigma: Array, prior: Prior | None = None) -> Solution:
+    """Least squares of a triangle [R r; 0 rho] that stands for so many rows, and of a prior."""
+    p = data.shape[1] - 1
+    target = np.zeros(p) if prior is None else np.asarray(prior.values, dtype=np.float64)
+    joined = data
+    if prior is not None and prior.weight > 0.0:
+        pull = np.diag(prior.weight * np.linalg.norm(data[:, :p], axis=0))
+        joined = triangle(np.concatenate([data, np.column_stack([pull, pull @ target])]))
+    factor, right = joined[:p, :p], joined[:p, p]
+    values, undetermined = _solved(factor, right, target)
+    return Solution(
+        values=frozen(values),
+        sigma=frozen(sigma),
+        factor=frozen(factor),
+        data=frozen(data),
+        undetermined=undetermined,
+        condition=condition(data[:p, :p]),
+        scaled_condition=condition(data[:p, :p] / _lengths(data[:p, :p])),
+    )
+
+
+def _solved(R: Array, r: Array, target: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """The values next to `target` of all that fit equally well, and which of them that leaves open."""
+    lengths = _lengths(R)
+    Q, U, order = _linalg.qr(R / lengths, mode="economic", pivoting=True)
+    sizes = np.abs(np.diag(U))
+    rank = int(np.count_nonzero(sizes > DEPENDENT * sizes[0])) if sizes.size and sizes[0] > 0.0 else 0
+    x = lengths * target
+    right = Q.T @ (r - R @ target)
+    step = np.zeros(len(x))
+    undetermined = np.zeros(len(x), dtype=np.bool_)
+    if rank:
+        step[order[:rank]] = _linalg.solve_triangular(U[:rank, :rank], right[:rank])
+    if rank < len(x):
+        null = np.zeros((len(x), len(x) - rank))
+        null[order[rank:]] = -np.eye(len(x) - rank)
+        if rank:
+            null[order[:rank]] = _linalg.solve_triangular(U[:rank, :rank], U[:rank, rank:])
+        null = np.linalg.qr(null)[0]
+        step -= null @ (null.T @ step)
+        undetermined = np.asarray(np.abs(null).max(axis=1) > INVOLVED)
+    return (x + step) / lengths, undetermined
+
+
+def condition(columns: Array) -> float:
+    """2-norm condition number; infinite where a column depends on the others."""
+    s = np.linalg.svd(columns, compute_uv=False)
+    return float(s[0] / s[-1]) if s.size and s[-1] > 1e-14 * s[0] else float("inf")
+
+
+def _lengths(columns: Array) -> Array:
+    lengths = np.linalg.norm(columns, axis=0)
+    return np.where(lengths > 0.0, lengths, 1.0)
+
+
+def least_squares(X: Array, y: Array) -> Array:
+    """Coefficients (k,) of columns X (m, k) for y (m,): as every fit here is solved."""
+    R = triangle(np.column_stack([X, y]))
+    return np.asarray(solve_triangle(R, float(len(y)), np.ones(1)).values)

@@ -1,0 +1,115 @@
+"""An estimate as a page of plain text: the verdict first, then how well it predicts, then the values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from dynid.validation import Score
+
+if TYPE_CHECKING:
+    from dynid.estimate import Estimate
+
+WIDTH = 100  # characters of a line of advice
+FORMULA = 60  # characters of a formula
+VERDICTS = {
+    "trusted": "can be trusted",
+    "weak": "weak: not to be trusted without a closer look",
+    "failed": "failed: of no use as it is",
+}
+
+
+def summary(estimate: Estimate) -> str:
+    """The page."""
+    lines = [f"{estimate.robot.name}: {VERDICTS[estimate.status]}"]
+    lines += [line for advice in estimate.advice for line in _wrapped(advice)]
+    lines += ["", *score_table("training logs", estimate.train)]
+    for log, scores in estimate.validation.items():
+        lines += ["", *score_table(f"validation on {log}", scores)]
+    lines += ["", *parameter_table(estimate), "", _foot(estimate)]
+    return "\n".join(lines)
+
+
+def score_table(title: str, scores: Mapping[str, Score]) -> list[str]:
+    """Errors of predicted efforts per joint, a line each."""
+    head = ("joint", "RMSE", "%", "% raw", "% moving", "R2")
+    rows = [
+        (
+            joint,
+            f"{score.rmse:.3g}",
+            *(_figure(x, ".1f") for x in (score.percent, score.percent_raw, score.percent_moving)),
+            _figure(score.r2, ".4f"),
+        )
+        for joint, score in scores.items()
+    ]
+    return [
+        f"{title}, error of the predicted efforts (Nm or N; % of the measured RMS):",
+        *_aligned(head, rows),
+    ]
+
+
+def parameter_table(estimate: Estimate) -> list[str]:
+    """Every value with its 95 % interval, and what it stands for."""
+    head = ("parameter", "value", "std", "std %", "95 % interval", "stands for")
+    rows: list[tuple[str, ...]] = []
+    intervals = estimate.interval().tolist()
+    columns = zip(
+        estimate.names,
+        estimate.values.tolist(),
+        estimate.std.tolist(),
+        intervals,
+        estimate.expressions,
+        strict=True,
+    )
+    for name, value, std, (low, high), expression in columns:
+        known = math.isfinite(std)
+        share = 100.0 * std / abs(value) if known and value else math.inf
+        rows.append(
+            (
+                name,
+                f"{value:.5g}",
+                f"{std:.2g}" if known else "-",
+                _figure(share, ".1f"),
+                f"{low:.4g} .. {high:.4g}" if known else "not determined",
+                "" if expression == name else shortened(expression),
+            )
+        )
+    return _aligned(head, rows, left=(0, 4, 5))
+
+
+def _foot(estimate: Estimate) -> str:
+    chosen = estimate.choices
+    return (
+        f"{estimate.samples} samples, condition {estimate.condition:.3g} "
+        f"({estimate.scaled_condition:.3g} with columns of one length), method {chosen.get('method')}, "
+        f"cut-off {chosen.get('cutoff_hz', math.nan):.3g} Hz, friction {chosen.get('friction')}, "
+        f"{estimate.seconds:.1f} s"
+    )
+
+
+def shortened(expression: str) -> str:
+    """A formula's beginning; `dynid base` shows all of it."""
+    return expression if len(expression) <= FORMULA else f"{expression[: FORMULA - 4].rstrip()} ..."
+
+
+def _figure(value: float, form: str) -> str:
+    return format(value, form) if math.isfinite(value) else "-"
+
+
+def _aligned(head: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> list[str]:
+    table = [head, *rows]
+    widths = [max(len(row[k]) for row in table) for k in range(len(head))]
+    return [
+        "  ".join(
+            cell.ljust(width) if k in left else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    ]
+
+
+def _wrapped(text: str) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(text, WIDTH, initial_indent="  - ", subsequent_indent="    ")
