@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dynid import ArgumentError, RobotError, load_robot
+from dynid import RobotError, load_robot
 from dynid.base import base_parameters
 from dynid.base.gautier_khalil import gautier_khalil_symbolic
 from dynid.base.geometry import longest_offset, squared_up
@@ -397,9 +397,13 @@ def test_other_models(model):
         assert np.allclose(base.matrix, exact.matrix, rtol=1e-9, atol=1e-11), seed
 
 
-def test_gravity_alone_is_for_other_methods():
-    with pytest.raises(ArgumentError, match="'exact', 'lin' or 'numeric'"):
-        base_parameters(load_robot("puma560"), "gravity", "gautier-khalil")
+def test_gravity_alone_is_decided_by_the_conditions_and_says_so():
+    for name in ("puma560", "stanford", "scara"):
+        base = base_parameters(load_robot(name), "gravity", "gautier-khalil")
+        sampled = base_parameters(load_robot(name), "gravity", "numeric")
+        assert base.count == sampled.count
+        assert same_row_space(base.matrix, sampled.matrix) < 1e-8
+        assert any("of gravity alone, conditions (4) and (5) decide" in note for note in base.notes)
 
 
 def test_motor_inertias_of_the_first_two_joints_of_the_puma_merge():

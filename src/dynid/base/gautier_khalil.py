@@ -31,25 +31,27 @@ from dynid.base.relations import (
 )
 from dynid.base.result import BaseParameters, linear_text, regrouped_name
 from dynid.base.symbolic import combination_text
-from dynid.errors import ArgumentError
 from dynid.robot import Robot
 from dynid.spatial import PARAMETER_LETTERS, SNAP, Array
+
+GRAVITY_ALONE = (
+    "the rules and relations of [GK1990] are for kinetic and potential energy together; of gravity alone, "
+    "conditions (4) and (5) decide all"
+)
 
 
 def gautier_khalil(robot: Robot, model: str, columns: Columns) -> BaseParameters:
     """Base parameters of a serial robot by the closed form of [GK1990], completed where it is incomplete.
 
     The rules rest on kinetic and potential energy together: they give the set for the torque and the
-    energy and, without gravity, for the inertia matrix. Motor inertia, friction and offsets join as in
-    `exact`. The relations hold in the frames of the modified Denavit-Hartenberg table; the set is
-    written in the robot's own.
+    energy and, without gravity, for the inertia matrix; of gravity alone conditions (4) and (5) decide. Motor
+    inertia, friction and offsets join as in `exact`. The relations hold in the frames of the modified
+    Denavit-Hartenberg table; the set is written in the robot's own.
     """
-    if model == "gravity":
-        raise ArgumentError(
-            "the rules of the method 'gautier-khalil' are for kinetic and potential energy together, not for "
-            "gravity alone; use the method 'exact', 'lin' or 'numeric'"
-        )
     table = modified_dh(robot)
+    if model == "gravity":
+        alone = exact(robot, model, columns)
+        return replace(alone, method="gautier-khalil", notes=(*alone.notes, GRAVITY_ALONE))
     in_table = in_modified_frames(robot, table)
     if model == "inertia":
         table = replace(table, gravity=np.zeros(3))

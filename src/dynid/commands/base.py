@@ -29,15 +29,15 @@ def run(options: argparse.Namespace) -> int:
     )
     if options.json:
         print_json(_record(robot, base))
-        return 0
-    if options.markdown:
+    elif options.markdown:
         sys.stdout.write(markdown(base) + "\n")
     elif options.latex:
         sys.stdout.write(latex(base) + "\n")
     else:
         _print(robot, base)
-    for note in base.notes:
-        remark(f"note: {note}", options.quiet)
+    warnings = [note for note in robot.notes if note.startswith("warning")]
+    for note in (*warnings, *base.notes):
+        remark(f"note: {note}", options.quiet or options.json)
     return 0
 
 
@@ -52,7 +52,7 @@ def bound(robot: Robot) -> int | None:
 
 def formulas(robot: Robot, base: BaseParameters) -> list[str]:
     """Gautier and Khalil's set in the lengths and angles of the robot's table; nothing for other methods."""
-    if base.method != "gautier-khalil" or base.model == "inertia":
+    if base.method != "gautier-khalil" or base.model in ("inertia", "gravity"):
         return []
     from dynid.base.gautier_khalil import gautier_khalil_symbolic
 
