@@ -34,7 +34,8 @@ class Knowledge:
     def updated(self, W: ArrayLike, y: ArrayLike, sigma: ArrayLike = 1.0) -> Knowledge:
         """With the m rows W beta = y of one sample, (m, p) and (m,), and the deviations of y."""
         added = np.column_stack([np.atleast_2d(W), np.atleast_1d(y)]).astype(np.float64)
-        added /= np.broadcast_to(np.asarray(sigma, dtype=np.float64), (len(added),))[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            added /= np.broadcast_to(np.asarray(sigma, dtype=np.float64), (len(added),))[:, None]
         if added.shape[1] != len(self.factor):
             raise ArgumentError(
                 f"W has {added.shape[1] - 1} columns; needed is one per unknown, {len(self.factor) - 1}"

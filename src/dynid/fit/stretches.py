@@ -55,7 +55,7 @@ def motor_unknowns(system: System) -> dict[int, int]:
 
 
 def still_panels(system: System, samples: Samples, where: slice) -> Array:
-    """All panels at m samples with qdd = 0, one below the other, (rows, m); the load of Fl is that at qdd = 0."""
+    """All panels at m samples with qdd = 0, one below the other, (rows, m); Fl's load is without it, too."""
     tile = system.tile()
     found = np.empty((len(tile), where.stop - where.start))
     for a in range(where.start, where.stop, TILE):
