@@ -237,7 +237,7 @@ def _delay(
 ) -> Delay:
     if options.delay is not None:
         notes["delay_s"], notes["delay"] = options.delay, "given"
-        return Delay(options.delay, 0.0, options.delay != 0.0)
+        return Delay(options.delay, 0.0, 1.0, np.full(system.robot.dof, options.delay), options.delay != 0.0)
     say("looking for a delay between positions and efforts")
     delay = estimate_delay(system, samples, 1.0 / samples[0].rate_hz)
     notes["delay_s"], notes["delay"] = delay.seconds if delay.significant else 0.0, str(delay)

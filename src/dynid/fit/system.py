@@ -137,6 +137,10 @@ class System:
         other.__dict__.update({name: self.__dict__[name] for name in structure if name in self.__dict__})
         return other
 
+    def extended(self, extra: tuple[str, ...]) -> System:
+        """With more extra columns."""
+        return System(self.robot, replace(self.terms, extra=(*self.terms.extra, *extra)), self.base)
+
     # -- which columns a joint's equation has -----------------------------------------------------------
 
     @cached_property
