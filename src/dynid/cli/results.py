@@ -1,0 +1,83 @@
+"""Options of the commands that use what was identified, or find loads and gains."""
+
+from __future__ import annotations
+
+from dynid.cli.common import Commands, Parser, new_command, numbers, robot_options
+from dynid.cli.logs import log_options
+
+
+def add_export(commands: Commands) -> None:
+    command = new_command(commands, "export", "Write what was identified into the format of another program.")
+    command.add_argument("estimate", metavar="ESTIMATE", help="an estimate.json of 'dynid identify'")
+    command.add_argument(
+        "--format",
+        metavar="FORMAT",
+        help="urdf (the robot's own file with new numbers, if it was one), mjcf, sdf, toml (a DH table), yaml "
+        "(motor inertia and friction), pinocchio (Python), csv, latex; default: as the suffix of FILE says",
+    )
+    command.add_argument("-o", "--output", required=True, metavar="FILE", help="the file to write")
+    command.add_argument("--force", action="store_true", help="overwrite FILE")
+    command.add_argument(
+        "--physical",
+        action="store_true",
+        help="of base values alone, export the nearest bodies that can exist",
+    )
+    command.add_argument(
+        "--allow-impossible",
+        action="store_true",
+        help="export bodies that cannot exist, too: with exactly the identified base values",
+    )
+    command.add_argument(
+        "--original", metavar="URDF", help="the URDF to patch; it must be the one that was identified"
+    )
+    command.add_argument(
+        "--urdf", metavar="NAME", help="what a Pinocchio snippet loads (default identified.urdf)"
+    )
+
+
+def add_payload(commands: Commands) -> None:
+    command = new_command(
+        commands, "payload", "Find mass, centre of mass and inertia of a load from logs without and with it."
+    )
+    _two_runs(command)
+    command.add_argument(
+        "--method",
+        default="auto",
+        metavar="METHOD",
+        help="auto (default), difference (both logs as they are) or known (the robot's own numbers are right)",
+    )
+
+
+def add_gains(commands: Commands) -> None:
+    command = new_command(
+        commands, "gains", "Find the drives' gains in Nm/A from logs of currents without and with a known load."
+    )
+    _two_runs(command)
+    command.add_argument("--mass", type=float, required=True, metavar="M", help="of the load, kg")
+    command.add_argument(
+        "--com",
+        type=numbers,
+        metavar="X,Y,Z",
+        help="its centre of mass in the last link's frame, m; default: unknown, and found along with the gains",
+    )
+
+
+def _two_runs(command: Parser) -> None:
+    command.add_argument("robot", metavar="ROBOT", help="a file or the name of a built-in")
+    for name, what in (("--without", "the arm alone"), ("--with", "the same arm with the load")):
+        command.add_argument(
+            name,
+            dest=f"logs_{name.strip('-')}",
+            nargs="+",
+            action="extend",
+            required=True,
+            metavar="LOG",
+            help=f"one log or several of {what}",
+        )
+    command.add_argument("--link", metavar="LINK", help="the link that carries the load; default: the last")
+    command.add_argument(
+        "--cutoff-hz", type=float, metavar="F", help="of the equations' band; default: chosen from the logs"
+    )
+    robot_options(command)
+    log_options(command)
+

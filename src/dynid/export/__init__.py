@@ -1,0 +1,1 @@
+"""Identified numbers in the files of other programs."""
