@@ -223,6 +223,11 @@ def test_most_rows_unusable_is_an_error(write: Write, tmp_path: Path) -> None:
         read_log(path, ROBOT)
     with pytest.raises(LogError, match="26 of 50 rows"):
         list(stream_log(path, ROBOT, chunk=5))
+    none = tmp_path / "none"
+    none.mkdir()
+    path = write(replace(what, position=np.full_like(what.position, np.nan)), none)
+    with pytest.raises(LogError, match=r"50 of 50 rows cannot be used \(.*a\.position"):
+        read_log(path, ROBOT)
 
 
 @pytest.mark.parametrize("quantity", ["position", "velocity", "effort"])

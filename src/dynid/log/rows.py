@@ -80,7 +80,7 @@ def pieces(table: Table, layout: Layout, meaning: Meaning, rows: int) -> Iterato
             yield held
             held = piece
     if held is None or kept < 2 or left_out > kept:
-        raise _too_few(table, kept, left_out, held.notes if held else ())
+        raise _too_few(table, kept, left_out, held.notes if held is not None else ())
     yield held
 
 
