@@ -1,10 +1,10 @@
 """Efforts that lag behind positions: how late they are, whether that is a fact, and without it.
 
-If the log's efforts are late by d, tau(t - d) is, to first order, tau - d tau'. So d is one more unknown, whose
-column is minus the derivative of what a first fit predicts. It is one of each joint: a delay of the recording
-is common to all of them, but friction that lags after a reversal looks like one, and of another size on every
-joint. So the common delay is the median of the joints', each as heavy as it is certain, and it only counts as
-one if most of them agree with it.
+If the log's efforts are late by d, tau(t - d) is, to first order, tau - d tau'. So d is one more unknown,
+whose column is minus the derivative of what a first fit predicts. It is one of each joint: a delay of the
+recording is common to all of them, but friction that lags after a reversal looks like one, and of another
+size on every joint. So the common delay is the median of the joints', each as heavy as it is certain, and it
+only counts as one if most of them agree with it.
 """
 
 from __future__ import annotations
@@ -131,4 +131,5 @@ def _steps(system: System, logs: Sequence[Samples]) -> tuple[Array, Array]:
 def _weighted_median(values: Array, weights: Array) -> float:
     order = np.argsort(values)
     below = np.cumsum(weights[order]) - 0.5 * weights[order]
-    return float(np.interp(0.5 * weights.sum(), below, values[order]))
+    middle: Any = np.interp(0.5 * weights.sum(), below, values[order])
+    return float(middle)

@@ -11,10 +11,13 @@ import numpy as np
 from dynid.errors import ArgumentError, choices
 from dynid.fit import runs
 from dynid.fit.energy import reduce_energy, reduce_power
+from dynid.fit.instrumental import instrumental, projected_runs
 from dynid.fit.momentum import reduce_momentum
 from dynid.fit.reduction import Reduction, reduce, total
+from dynid.fit.robust import Loss, robust
 from dynid.fit.solve import Prior, Solution, hat_traces, ordinary, weighted
 from dynid.fit.system import System
+from dynid.fit.total import fit_total
 from dynid.log.samples import Samples
 from dynid.statistics import Noise, Uncertainty, noise_of, uncertainty
 
@@ -76,30 +79,66 @@ def _torque(problem: Problem) -> list[runs.Runs]:
     return [runs.torque_runs(problem.system, samples) for samples in problem.logs]
 
 
+def _robust(loss: Loss) -> Callable[[Problem], Answer]:
+    def estimator(problem: Problem) -> Answer:
+        system = problem.system
+        found = robust(system, problem.logs, loss, prior=problem.prior)
+        pairs = list(zip(problem.logs, found.weights, strict=True))
+        reduction = total([reduce(system, samples, weights=weights) for samples, weights in pairs])
+        equations = [runs.torque_runs(system, samples, weights) for samples, weights in pairs]
+        return _answer(reduction, found.solution, equations, {"rounds": str(found.rounds)})
+
+    return estimator
+
+
+def _total(problem: Problem) -> Answer:
+    if problem.prior is not None and problem.prior.weight > 0.0:
+        raise ArgumentError("total least squares takes no prior: prior='none' leaves it out")
+    reduction = problem.reduced()
+    solution, _ = fit_total(problem.system, problem.logs, reduction)
+    return _answer(reduction, solution, _torque(problem))
+
+
+def _instrumental(problem: Problem) -> Answer:
+    """Noise comes from the measured motion, its way to the values from the instruments'."""
+    system, reduction = problem.system, problem.reduced()
+    found = instrumental(system, problem.logs, weighted(reduction).values, prior=problem.prior)
+    taken = hat_traces(reduction, found.solution) / np.maximum(reduction.rows, 1.0)
+    noise = noise_of([one.residuals(found.solution.values) for one in _torque(problem)], taken)
+    projected = [projected_runs(system, motion, found.projection) for motion in found.instruments]
+    worth = uncertainty(found.solution, projected, noise, float(reduction.rows.sum()))
+    return Answer(found.solution, noise, worth, {"rounds": str(found.rounds)})
+
+
 def _momentum(problem: Problem) -> Answer:
     reduction = problem.reduced(reduce_momentum)
     equations = [runs.momentum_runs(problem.system, samples) for samples in problem.logs]
     return _answer(reduction, weighted(reduction, problem.prior), equations)
 
 
-def _energy(problem: Problem) -> Answer:
-    reduction = problem.reduced(reduce_energy)
-    equations = [runs.energy_runs(problem.system, samples) for samples in problem.logs]
-    return _answer(reduction, ordinary(reduction, problem.prior), equations)
+def _of_all_joints(
+    reducer: Callable[[System, Samples], Reduction], rows: Callable[[System, Samples], runs.Runs]
+) -> Callable[[Problem], Answer]:
+    """Of a model with one equation for all joints."""
 
+    def estimator(problem: Problem) -> Answer:
+        reduction = problem.reduced(reducer)
+        equations = [rows(problem.system, samples) for samples in problem.logs]
+        return _answer(reduction, ordinary(reduction, problem.prior), equations)
 
-def _power(problem: Problem) -> Answer:
-    reduction = problem.reduced(reduce_power)
-    equations = [runs.power_runs(problem.system, samples) for samples in problem.logs]
-    return _answer(reduction, ordinary(reduction, problem.prior), equations)
+    return estimator
 
 
 METHODS: Mapping[str, Callable[[Problem], Answer]] = MappingProxyType(
     {
-        "ols": _ols,
         "wls": _wls,
+        "ols": _ols,
+        "irls": _robust("huber"),
+        "tukey": _robust("tukey"),
+        "iv": _instrumental,
+        "tls": _total,
+        "energy": _of_all_joints(reduce_energy, runs.energy_runs),
+        "power": _of_all_joints(reduce_power, runs.power_runs),
         "momentum": _momentum,
-        "energy": _energy,
-        "power": _power,
     }
 )
