@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import cast
 
 from dynid.commands.output import print_json, remark
 from dynid.errors import ArgumentError, choices
@@ -57,4 +56,4 @@ def _format(options: argparse.Namespace) -> Format:
         return format_of(options.output)
     if options.format not in FORMATS:
         raise ArgumentError(f"--format {choices(options.format, FORMATS)}")
-    return cast("Format", options.format)
+    return options.format

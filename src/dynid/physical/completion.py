@@ -27,14 +27,12 @@ def nearest_completion(estimate: Estimate) -> DynamicModel:
     width = 10 * len(robot.links)
     motors = [k for k, name in enumerate(base.columns) if name.startswith("Ia")]
     drives = [int(base.columns[k][2:]) - 1 for k in motors]
-    others = [k for k in range(width, len(base.columns)) if k not in motors]  # each a base value of its own
-    rows = np.flatnonzero(~base.matrix[:, others].any(axis=1))
     links = np.einsum(
-        "kli,lij->klj", base.matrix[rows, :width].reshape(-1, prior.links, 10), prior.to_parameters
+        "kli,lij->klj", base.matrix[:, :width].reshape(-1, prior.links, 10), prior.to_parameters
     )
-    B = np.concatenate([links.reshape(-1, width), base.matrix[rows][:, motors]], axis=1)
+    B = np.concatenate([links.reshape(-1, width), base.matrix[:, motors]], axis=1)
     start = np.concatenate([prior.centre, armature_of(robot)[drives]])
-    beta = estimate.values[: base.count][rows]
+    beta = estimate.values[: base.count] * [not name.startswith("F") for name in base.kept]
     x = start + np.linalg.lstsq(B, beta - B @ start, rcond=None)[0]
     armature = np.zeros(robot.dof)
     armature[drives] = x[width:]

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dynid.base import BaseParameters
 from dynid.errors import ArgumentError, choices, quote
 from dynid.estimate import Estimate
 from dynid.fit.judge import listed
@@ -50,7 +51,7 @@ def make_physical(
     weight, how = _weight(estimate, bodies, prior_weight, folds)
     found = physical_fit(
         robot,
-        system.base,
+        _without_grouped_friction(system.base),
         estimate.names,
         estimate.information[:, :-1],
         estimate.information[:, -1],
@@ -111,6 +112,16 @@ def prior_bodies(robot: Robot, prior: PriorSource | Array = "auto") -> tuple[Arr
     neutral = neutral_parameters(robot).reshape(-1, 10) * (mass / NEUTRAL_MASS)
     bodies = np.where(unknown.reshape(-1, 1), neutral, own).ravel()
     return bodies, f"the robot's file, and neutral bodies for {listed(names)}"
+
+
+def _without_grouped_friction(base: BaseParameters) -> BaseParameters:
+    """The same base values as if friction that nothing tells from weights (Fo of a vertical slide) were zero.
+
+    A model has friction constants for base values of their own alone: the bodies must account for the rest.
+    """
+    gone = [k for k, name in enumerate(base.columns) if name.startswith("F") and name not in base.kept]
+    kept = [k for k in range(len(base.columns)) if k not in gone]
+    return replace(base, columns=tuple(base.columns[k] for k in kept), matrix=base.matrix[:, np.array(kept)])
 
 
 def _weight(

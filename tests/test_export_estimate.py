@@ -1,0 +1,325 @@
+"""Estimates made physical and exported, by function and by command."""
+
+import csv
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dynid import load_robot
+from dynid.cli import main
+from dynid.errors import ArgumentError, DynidError
+from dynid.estimate import Estimate
+from dynid.estimate_file import load_estimate
+from dynid.export.source import read_source, source_of
+from dynid.export.write import FORMATS, export
+from dynid.fit.reduction import total
+from dynid.fit.solve import weighted
+from dynid.fit.system import Terms, system_of
+from dynid.formats.urdf import parse_urdf
+from dynid.model import DynamicModel, model_of
+from dynid.physical import Bounds, LinkBounds
+from dynid.physical.completion import nearest_completion
+from dynid.physical.estimate import make_physical
+from dynid.robot import Link, Robot
+from dynid.spatial import is_physical, pseudo_inertia
+from helpers_estimate import as_estimate, estimate_of, random_samples, reductions_of
+from helpers_export import by_pinocchio
+from helpers_urdf import random_urdf
+
+PANDA = load_robot("panda")
+RNG = np.random.default_rng(8)
+NOISE = 0.1  # Nm
+
+
+def with_drives(robot: Robot) -> DynamicModel:
+    rng = np.random.default_rng(8)
+    armature, viscous, coulomb, offset = rng.uniform(0.1, 2.0, (4, robot.dof))
+    own = model_of(robot)
+    friction = replace(own.friction, viscous=viscous, coulomb=coulomb, offset=offset)
+    return replace(own, armature=armature, friction=friction)
+
+
+TRUTH = with_drives(PANDA)
+
+
+@pytest.fixture(scope="module")
+def free() -> Estimate:
+    return estimate_of(TRUTH, 1, noise=NOISE)
+
+
+@pytest.fixture(scope="module")
+def physical(free: Estimate) -> Estimate:
+    return make_physical(free)
+
+
+# --- make_physical -----------------------------------------------------------------------------------
+
+
+def test_a_physical_estimate_predicts_as_well_and_is_consistent(free: Estimate, physical: Estimate) -> None:
+    assert physical.physical is True
+    assert physical.status == "trusted"
+    bodies = pseudo_inertia(physical.parameters.reshape(-1, 10))
+    assert (np.linalg.eigvalsh(bodies)[:, 0] > 0.0).all()
+    fresh = random_samples(TRUTH, 77, noise=0.0)
+    errors = [e.predict(fresh.q, fresh.qd, fresh.qdd) - fresh.tau for e in (free, physical)]
+    size = np.linalg.norm(fresh.tau)
+    assert np.linalg.norm(errors[1]) / size <= np.linalg.norm(errors[0]) / size + 0.01
+    base = physical.base
+    values = base.values(np.concatenate([physical.parameters, physical.model.armature, drives(physical)]))
+    assert values == pytest.approx(physical.values[: base.count], rel=1e-9, abs=1e-9)
+
+
+def drives(estimate: Estimate) -> np.ndarray:
+    friction = estimate.friction
+    return np.concatenate([friction.viscous, friction.coulomb, friction.offset])
+
+
+def test_its_cost_is_said(physical: Estimate, free: Estimate) -> None:
+    """The distances are those of the values themselves."""
+    said = physical.choices["physical"]
+    count = free.base.count
+    moved = np.linalg.norm(physical.values[:count] - free.values[:count]) / np.linalg.norm(
+        free.values[:count]
+    )
+    assert said["base_distance_percent"] == pytest.approx(100.0 * moved, rel=1e-6)
+    R, r = free.information[:, :-1], free.information[:, -1]
+    costs = [np.sum((R @ e.values - r) ** 2) + free.residual for e in (free, physical)]
+    assert said["residual_rise_percent"] == pytest.approx(
+        100.0 * (np.sqrt(costs[1] / costs[0]) - 1.0), rel=1e-3, abs=1e-9
+    )
+    counts = [said[f"{origin}_parameters"] for origin in ("measured", "grouped", "prior")]
+    assert sum(counts) == len(physical.origins) == 70
+    assert min(counts) > 0
+
+
+def test_a_bad_prior_hardly_moves_what_the_data_decide(free: Estimate) -> None:
+    """Bodies of three times the mass: values within the noise of those without."""
+    robot = replace(
+        PANDA, links=tuple(replace(link, parameters=3.0 * link.parameters) for link in PANDA.links)
+    )
+    system = system_of(robot, Terms(width=0.0))
+    reductions = reductions_of(TRUTH, system, 1, NOISE)
+    solution = weighted(total(reductions))
+    estimate = as_estimate(system, solution, total(reductions))
+    found = make_physical(estimate, folds=[fold.joined(solution.sigma) for fold in reductions])
+    assert found.physical
+    assert found.choices["physical"]["weight"] < 100.0
+    R = free.information[:, :-1]
+    assert np.linalg.norm(R @ (found.values - free.values)) < 2.0 * np.sqrt(len(free.values))
+
+
+def test_neutral_bodies_stand_in_for_what_the_file_lacks() -> None:
+    gap = replace(
+        PANDA, links=tuple(Link(name=k.name) if i in (2, 4) else k for i, k in enumerate(PANDA.links))
+    )
+    none = replace(PANDA, links=tuple(Link(name=link.name) for link in PANDA.links))
+    for robot, words in ((gap, "neutral bodies for"), (none, "neutral bodies of")):
+        estimate = estimate_of(TRUTH, 1, robot=robot)
+        found = make_physical(estimate)
+        assert found.physical
+        assert words in found.choices["physical"]["prior"]
+        assert found.choices["physical"]["prediction_change_percent"] < 1.0
+    with pytest.raises(ArgumentError, match=f"{PANDA.links[2].name!r}, {PANDA.links[4].name!r}"):
+        make_physical(estimate_of(TRUTH, 1, robot=gap), prior="cad")
+
+
+def test_bounds_that_contradict_leave_the_values_and_say_so(free: Estimate) -> None:
+    bounds = Bounds(total_mass=(1.0, 2.0), links={PANDA.links[1].name: LinkBounds(mass=(3.0, 4.0))})
+    found = make_physical(free, bounds=bounds)
+    assert found.physical is False
+    assert found.status == "weak"
+    assert found.parameters is None
+    assert np.array_equal(found.values, free.values)
+    assert any("total mass" in advice for advice in found.advice)
+
+
+def test_a_physical_estimate_is_saved_with_its_bodies(physical: Estimate, tmp_path: Path) -> None:
+    physical.save(tmp_path / "estimate.json")
+    back = load_estimate(tmp_path / "estimate.json")
+    assert np.array_equal(back.parameters, physical.parameters)
+    assert back.origins == physical.origins
+    assert back.choices["physical"]["weight"] == physical.choices["physical"]["weight"]
+
+
+def test_the_nearest_completion_has_the_base_values_and_the_prior_s_masses(free: Estimate) -> None:
+    model = nearest_completion(free)
+    rigid = np.concatenate([model.parameters, model.armature, drives(free)])
+    assert free.base.values(rigid) == pytest.approx(free.values, rel=1e-9, abs=1e-9)
+    assert model.parameters[9::10] == pytest.approx(PANDA.parameters[9::10], rel=0.2)
+    q, qd, qdd = RNG.uniform(-1.0, 1.0, (3, 20, 7))
+    assert model.efforts(q, qd, qdd) == pytest.approx(free.predict(q, qd, qdd), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_and_offsets_that_cannot_be_told_apart_are_counted_once(seed: int) -> None:
+    """Vertical slides: the offset of friction is in the base value of the masses."""
+    robot = parse_urdf(
+        random_urdf(np.random.default_rng(seed), 4, mimic=False, kinds=("prismatic", "revolute")), "x.urdf"
+    )
+    free = estimate_of(with_drives(robot), seed, noise=0.0)
+    assert len([name for name in free.names if name.startswith("Fo")]) < robot.dof
+    found = make_physical(free)
+    for estimate, model in ((free, nearest_completion(free)), (found, found.model)):
+        assert np.linalg.norm(estimate.values - free.values) <= 1e-3 * np.linalg.norm(free.values)
+        assert_same_efforts(model, with_drives(robot), 1e-3)
+
+
+def assert_same_efforts(a: DynamicModel, b: DynamicModel, tolerance: float = 1e-9) -> None:
+    state = np.random.default_rng(9).uniform(-1.0, 1.0, (3, 20, a.robot.dof))
+    efforts = a.efforts(*state), b.efforts(*state)
+    assert np.abs(efforts[0] - efforts[1]).max() <= tolerance * np.abs(efforts[1]).max()
+
+
+# --- export ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def urdf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A URDF with fixed links, and beside it the estimate of the robot, not yet physical."""
+    folder = tmp_path_factory.mktemp("arm")
+    text = random_urdf(np.random.default_rng(3), 4, mimic=False, tree=False).replace(
+        "\n", "\n<!-- mine -->\n"
+    )
+    (folder / "arm.urdf").write_bytes(text.encode())
+    robot = load_robot(folder / "arm.urdf")
+    estimate = estimate_of(with_drives(robot), 2, noise=0.01, source=source_of(robot))
+    estimate.save(folder / "free.json")
+    make_physical(estimate).save(folder / "physical.json")
+    return folder
+
+
+def run(capsys, *arguments: object) -> tuple[int, str, str]:
+    status = main([str(argument) for argument in arguments])
+    printed = capsys.readouterr()
+    return status, printed.out, printed.err
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_is_written(capsys, urdf: Path, tmp_path: Path, format: str) -> None:
+    target = tmp_path / "out"
+    status, out, _ = run(capsys, "export", urdf / "physical.json", "--format", format, "-o", target, "--json")
+    assert status == 0
+    printed = json.loads(out)
+    assert printed["format"] == format
+    assert printed["physical"] is True
+    assert target.stat().st_size > 0
+
+
+def test_the_user_s_urdf_comes_back_with_new_numbers(capsys, urdf: Path, tmp_path: Path) -> None:
+    assert run(capsys, "export", urdf / "physical.json", "-o", tmp_path / "new.urdf")[0] == 0
+    text = (tmp_path / "new.urdf").read_bytes().decode()
+    assert text.count("<!-- mine -->") == (urdf / "arm.urdf").read_text().count("<!-- mine -->")
+    estimate = load_estimate(urdf / "physical.json")
+    robot = estimate.robot
+    from dynid.export.exported import motions
+
+    expected = robot.inverse_dynamics(*motions(robot), estimate.parameters)
+    assert by_pinocchio(text, robot) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_base_values_alone_are_refused_until_asked_for(capsys, urdf: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out.urdf"
+    status, out, err = run(capsys, "export", urdf / "free.json", "--format", "urdf", "-o", target)
+    assert (status, out) == (2, "")
+    assert "--physical" in err
+    assert "--allow-impossible" in err
+    assert not target.exists()
+    assert run(capsys, "export", urdf / "free.json", "-o", target, "--allow-impossible")[0] == 0
+    free = load_estimate(urdf / "free.json")
+    back = load_robot(target)
+    model = replace(free.model, parameters=back.parameters, armature=nearest_completion(free).armature)
+    assert_same_efforts(model, free.model)
+    assert run(capsys, "export", urdf / "free.json", "-o", target, "--physical", "--force")[0] == 0
+    assert all(is_physical(link.parameters) for link in load_robot(target).links)
+
+
+def test_impossible_numbers_in_a_file_are_refused(physical: Estimate) -> None:
+    bodies = np.array(physical.parameters)
+    bodies[15] *= -1.0
+    with pytest.raises(DynidError, match="no bodies and drives"):
+        export(replace(physical, parameters=bodies), "urdf")
+
+
+def test_tables_hold_what_was_found(free: Estimate, physical: Estimate, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(export(physical, "csv").text)
+    with (tmp_path / "t.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    identified = [row for row in rows if row["set"] == "identified"]
+    standard = [row for row in rows if row["set"] == "standard"]
+    assert [float(row["value"]) for row in identified] == physical.values.tolist()
+    assert [float(row["std"]) for row in identified] == physical.std.tolist()
+    assert [row["origin"] for row in standard] == list(physical.origins)
+    latex = export(free, "latex").text
+    assert latex.count(r"\\") == len(free.names) + 1
+    assert r"\(ZZ_{R1}\)" in latex
+
+
+def test_another_file_is_not_the_one_that_was_identified(capsys, urdf: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.urdf"
+    other.write_bytes((urdf / "arm.urdf").read_bytes() + b"<!-- edited -->")
+    target = tmp_path / "out.urdf"
+    arguments = ("export", urdf / "physical.json", "-o", target, "--original")
+    status, _, err = run(capsys, *arguments, other)
+    assert status == 2
+    assert "SHA-256" in err
+    assert str(other) in err
+    assert not target.exists()
+    assert run(capsys, *arguments, urdf / "arm.urdf")[0] == 0
+
+
+def test_a_text_changed_inside_of_the_estimate_is_noticed(capsys, urdf: Path, tmp_path: Path) -> None:
+    record = json.loads((urdf / "physical.json").read_text())
+    record["source"]["text"] = record["source"]["text"].replace("mine", "yours")
+    (tmp_path / "e.json").write_text(json.dumps(record))
+    status, _, err = run(capsys, "export", tmp_path / "e.json", "-o", tmp_path / "out.urdf")
+    assert status == 2
+    assert "hash" in err
+
+
+BAD = {
+    "format": (("--format", "step", "-o", "x.step"), "'step' is unknown"),
+    "suffix": (("-o", "x.what"), "--format is needed"),
+    "folder": (("-o", "no/such/folder/x.urdf"), "no directory"),
+    "urdf option": (("-o", "x.mjcf", "--urdf", "a.urdf"), "pinocchio"),
+    "original option": (("-o", "x.mjcf", "--original", "a.urdf"), "format urdf only"),
+    "original missing": (("-o", "x.urdf", "--original", "a.urdf"), "no such file"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_arguments_end_in_one_message(capsys, urdf: Path, tmp_path: Path, monkeypatch, case: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments, message = BAD[case]
+    status, out, err = run(capsys, "export", urdf / "physical.json", *arguments)
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    assert message in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_overwritten_without_force(capsys, urdf: Path, tmp_path: Path) -> None:
+    target = tmp_path / "x.urdf"
+    target.write_text("precious")
+    status, _, err = run(capsys, "export", urdf / "physical.json", "-o", target)
+    assert status == 2
+    assert "--force" in err
+    assert target.read_text() == "precious"
+
+
+def test_sources_are_urdf_files_alone(tmp_path: Path) -> None:
+    assert source_of(PANDA) is None
+    latin = tmp_path / "latin.urdf"
+    text = random_urdf(np.random.default_rng(3), 2)
+    latin.write_bytes(f'<?xml version="1.0" encoding="iso-8859-1"?><!-- \xe9 -->{text}'.encode("latin-1"))
+    assert source_of(load_robot(latin)) is None
+    with pytest.raises(DynidError, match="not UTF-8"):
+        read_source(latin)
+    plain = tmp_path / "plain.xml"
+    plain.write_text(text)
+    found = source_of(load_robot(plain))
+    assert found is not None
+    assert found.text == text
+    assert parse_urdf(found.text, "again").joint_names == load_robot(plain).joint_names
