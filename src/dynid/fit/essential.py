@@ -2,9 +2,11 @@
 
 Two rules. [Izaguirre1992], section 7: a parameter is significant if in some trajectory its largest
 contribution to some joint's effort is at least 1 % of the largest effort measured there. And backward
-elimination: as long as there is an unknown whose loss the residual does not show, by an F test, the one of
-which it shows least goes. The others are then identified again. Values of what was dropped are zero, not
-regrouped: what they did to the efforts is lost, or taken over by the others as far as these can.
+elimination: what the data do not determine goes first; then, as long as there is an unknown whose loss the
+residual does not show, by an F test, the one of which it shows least. The others are then identified again.
+
+Values of what was dropped are zero, not regrouped: what they did to the efforts is lost, or taken over by the
+others as far as these can.
 """
 
 from __future__ import annotations
@@ -19,12 +21,13 @@ import numpy as np
 from dynid.errors import ArgumentError
 from dynid.fit.panels import all_panels
 from dynid.fit.reduction import Reduction, triangle
-from dynid.fit.solve import Solution, weighted
+from dynid.fit.solve import DEPENDENT, Solution, weighted
 from dynid.fit.system import Indices, System
 from dynid.log.samples import Samples
 from dynid.spatial import Array, frozen
 
-_special: Any = import_module("scipy.special")  # it has no types
+_linalg: Any = import_module("scipy.linalg")  # it has no types
+_special: Any = import_module("scipy.special")
 
 SHARE = 0.01  # of a joint's largest effort: Izaguirre's rule
 LEVEL = 0.05  # of the F test
@@ -124,8 +127,10 @@ def by_elimination(reduction: Reduction, level: float = LEVEL, independent: floa
             f"not {level:g} and {independent:g}"
         )
     full = weighted(reduction)
-    kept, because = np.arange(len(reduction.names)), dict[int, float]()
     rows, factor = float(reduction.rows.sum()), reduction.joined(full.sigma)
+    kept = _determined(factor)
+    because = {k: 0.0 for k in range(len(reduction.names)) if k not in kept}
+    factor = triangle(factor[:, [*kept, len(reduction.names)]])
     while len(kept):
         freedom = max(rows * independent - len(kept), 1.0)
         F = _increases(factor) / _variance(factor, rows, independent)
@@ -193,10 +198,11 @@ def _without(
     values[kept] = solution.values
     # Of all that went together, with the weights of the full fit in both.
     factor, rows = reduction.joined(full.sigma), float(reduction.rows.sum())
-    rest = triangle(factor[:, [*kept, len(names)]])
-    count = max(len(names) - len(kept), 1)
-    together = (rest[-1, -1] ** 2 - factor[-1, -1] ** 2) / count
-    freedom = max(rows * independent - len(names), 1.0)
+    determined = _determined(factor)
+    whole, rest = (triangle(factor[:, [*some, len(names)]]) for some in (determined, kept))
+    count = max(len(determined) - len(kept), 1)
+    together = max(rest[-1, -1] ** 2 - whole[-1, -1] ** 2, 0.0) / count
+    freedom = max(rows * independent - len(determined), 1.0)
     return Essential(
         names=names,
         kept=kept,
@@ -205,9 +211,19 @@ def _without(
         solution=solution,
         error_full=errors(reduction, full.values),
         error=errors(reduction, values),
-        joint_test=float(together / _variance(factor, rows, independent)),
+        joint_test=float(together / _variance(whole, rows, independent)),
         joint_limit=float(_special.fdtri(count, freedom, 1.0 - level)),
     )
+
+
+def _determined(factor: Array) -> Indices:
+    """The unknowns of a triangle [R r; 0 rho] less those whose columns depend on the columns of others."""
+    columns = factor[:, :-1]
+    lengths = np.linalg.norm(columns, axis=0)
+    R, order = _linalg.qr(columns / np.where(lengths > 0.0, lengths, 1.0), mode="r", pivoting=True)
+    sizes = np.abs(np.diag(R))
+    rank = int(np.count_nonzero(sizes > DEPENDENT * max(float(sizes.max(initial=0.0)), 1e-300)))
+    return np.sort(order[:rank]).astype(np.intp)
 
 
 def _increases(factor: Array) -> Array:
