@@ -1,4 +1,4 @@
-"""The file a robot was read from, kept with what was identified so that an export can patch it."""
+"""The URDF that an export patches: the text that the estimate carries, or a file that must be the same."""
 
 from __future__ import annotations
 
@@ -9,21 +9,9 @@ from pathlib import Path
 from dynid.errors import RobotError, quote
 from dynid.estimate import RobotSource
 from dynid.formats.xml_source import parse_xml, read_bounded
-from dynid.robot import Robot
 
 URDF = "urdf"
 SHOWN = 12  # digits of a hash in messages
-
-
-def source_of(robot: Robot) -> RobotSource | None:
-    """The URDF the robot was read from; None for other formats, built-in robots and files that are gone."""
-    path = Path(robot.source)
-    if path.suffix.lower() not in (".urdf", ".xml") or not path.is_file():
-        return None
-    try:
-        return read_source(path)
-    except RobotError:
-        return None  # not UTF-8 or not a URDF: an export writes a new file
 
 
 def read_source(path: str | os.PathLike[str]) -> RobotSource:
