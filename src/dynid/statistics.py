@@ -28,6 +28,8 @@ _special: Any = import_module("scipy.special")
 
 LEAST_LAGS, MOST_LAGS = 8, 400  # rows
 QUIET_LAGS = 6  # in a row without correlation end the memory of the noise
+NEGLIGIBLE_LEVERAGE = 2e-4  # unknowns per row; if there are no more, the fit leaves the noise as it is
+MOST_TAKEN = 0.9  # of the noise at any frequency
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,40 +76,84 @@ def interval_factor(freedom: float, level: float = 0.95) -> float:
 # --- the noise -----------------------------------------------------------------------------------------
 
 
-def noise_of(series: Sequence[tuple[Array, Array]], freedom_share: Array) -> Noise:
-    """Autocovariances from residuals (M, n) and weights (M, n) of one log or several.
-
-    `freedom_share` (n,): of each joint's independent rows that are left after the fit has taken its unknowns.
-    """
-    count = series[0][0].shape[1]
-    found: list[Array] = []
-    share: list[float] = []
-    for joint in range(count):
-        covariance = _autocovariance([(e[:, joint], w[:, joint] > 0.0) for e, w in series])
-        share.append(_independent(covariance))
-        found.append(covariance)
-    independent = np.array(share)
-    scaled = [c / max(1.0 - taken / s, 0.1) for c, taken, s in zip(found, freedom_share, share, strict=True)]
-    return Noise(tuple(frozen(c) for c in scaled), frozen(independent))
+def noise_of(logs: Sequence[Runs], solution: Solution) -> Noise:
+    """Autocovariances of the noise, from what a solution leaves of one log or several."""
+    sums = _Sums(len(logs[0].columns), _most_lags(logs))
+    root = _leverage_root(solution, sum(one.rows for one in logs))
+    for one in logs:
+        for panels in one.read():
+            for joint, (panel, columns) in enumerate(zip(panels, one.columns, strict=True)):
+                e = panel[-1] - solution.values[columns] @ panel[:-1]
+                Q = None if root is None else root[columns].T @ panel[:-1] / solution.sigma[joint]
+                sums.add(joint, e, np.asarray(panel.any(axis=0), dtype=np.bool_), Q)
+    found = [sums.autocovariance(joint) for joint in range(len(logs[0].columns))]
+    return Noise(tuple(map(frozen, found)), frozen([_independent(covariance) for covariance in found]))
 
 
-def _autocovariance(parts: Sequence[tuple[Array, NDArray[np.bool_]]]) -> Array:
-    """Of rows that count, over lags as long as there is correlation, tapered towards the last."""
-    rows = sum(int(used.sum()) for _, used in parts)
-    most = min(MOST_LAGS, max(max(len(e) for e, _ in parts) // 4, 1))
-    products, pairs = np.zeros(most), np.zeros(most)
-    for e, used in parts:
-        length = _fft.next_fast_len(len(e) + most)
-        for sums, values in ((products, np.where(used, e, 0.0)), (pairs, used.astype(float))):
-            spectrum = np.abs(_fft.rfft(values, length)) ** 2
-            together = _fft.irfft(spectrum, length)[:most]
-            sums[: len(together)] += together
-    gamma = products / np.maximum(np.rint(pairs), 1.0)
-    if rows < 4 or gamma[0] <= 0.0:
-        return np.maximum(gamma[:1], 0.0)
-    memory = min(_memory(gamma / gamma[0], rows), most)
-    lags = np.arange(min(2 * memory, most))
-    return gamma[: len(lags)] * np.minimum(1.0, 2.0 * (1.0 - lags / len(lags)))
+def _most_lags(logs: Sequence[Runs]) -> int:
+    return min(MOST_LAGS, max(max(one.rows for one in logs) // 4, 1))
+
+
+def _leverage_root(solution: Solution, rows: int) -> Array | None:
+    """C (p, p) with W C' the orthonormal columns of the fit; None where these are few beside the rows."""
+    p = len(solution.values)
+    if p < NEGLIGIBLE_LEVERAGE * rows:
+        return None
+    inverse = np.where(np.isfinite(solution.inverse), solution.inverse, 0.0)
+    values, V = np.linalg.eigh(inverse)
+    return V * np.sqrt(np.maximum(values, 0.0))
+
+
+class _Sums:
+    """Products of rows with later rows, by lag, joint by joint."""
+
+    def __init__(self, joints: int, lags: int) -> None:
+        self._products = np.zeros((joints, lags))
+        self._pairs = np.zeros((joints, lags))
+        self._leverage = np.zeros((joints, lags))
+        self._rows = np.zeros(joints)
+
+    def add(self, joint: int, e: Array, used: NDArray[np.bool_], Q: Array | None) -> None:
+        """A run of residuals (m,), those of the rows that count, and the fit's columns Q (k, m)."""
+        self._rows[joint] += used.sum()
+        self._products[joint] += self._correlated(np.where(used, e, 0.0)[None])
+        self._pairs[joint] += self._correlated(used[None].astype(np.float64))
+        if Q is not None:
+            self._leverage[joint] += self._correlated(Q)
+
+    def _correlated(self, x: Array) -> Array:
+        """Sum over rows of x (k, m) and over instants t of x(t) x(t + lag), (lags,)."""
+        lags = self._products.shape[1]
+        length = _fft.next_fast_len(x.shape[1] + lags, real=True)
+        spectrum = np.sum(np.abs(_fft.rfft(x, length, axis=1)) ** 2, axis=0)
+        return _fft.irfft(spectrum, length)[:lags]
+
+    def autocovariance(self, joint: int) -> Array:
+        """Over lags as long as there is correlation, tapered towards the last.
+
+        A fit takes some of the noise away with its columns, most where these have their spectrum: of a
+        residual's spectrum 1 - h is left, h being the spectrum of the columns, and is divided by.
+        """
+        pairs = np.maximum(np.rint(self._pairs[joint]), 1.0)
+        gamma = self._products[joint] / pairs
+        if self._rows[joint] < 4 or gamma[0] <= 0.0:
+            return np.maximum(gamma[:1], 0.0)
+        memory = min(_memory(gamma / gamma[0], int(self._rows[joint])), len(gamma))
+        lags = np.arange(min(2 * memory, len(gamma)))
+        window = np.minimum(1.0, 2.0 * (1.0 - lags / len(lags)))
+        noise = _spectrum(gamma[: len(lags)] * window)
+        taken = _spectrum(self._leverage[joint][: len(lags)] / pairs[: len(lags)] * window)
+        spectrum = np.maximum(noise, 0.0) / (1.0 - np.clip(taken, 0.0, MOST_TAKEN))
+        return np.asarray(_fft.irfft(spectrum, 4 * len(lags)), dtype=np.float64)[: 2 * len(lags)]
+
+
+def _spectrum(autocovariance: Array) -> Array:
+    """Of an even sequence whose half (lags,) is given, at 2 lags + 1 frequencies."""
+    lags = len(autocovariance)
+    both = np.zeros(4 * lags)
+    both[:lags] = autocovariance
+    both[4 * lags - lags + 1 :] = autocovariance[:0:-1]
+    return np.asarray(_fft.rfft(both).real, dtype=np.float64)
 
 
 def _memory(rho: Array, rows: int) -> int:

@@ -123,7 +123,7 @@ def _steps(system: System, logs: Sequence[Samples]) -> tuple[Array, Array]:
     reduction = total([reduce(larger, samples) for samples in with_rate])
     found = weighted(reduction)
     runs = [torque_runs(larger, samples) for samples in with_rate]
-    noise = noise_of([one.residuals(found.values) for one in runs], np.zeros(n))
+    noise = noise_of(runs, found)
     std = uncertainty(found, runs, noise, float(reduction.rows.sum())).std
     return found.values[-n:], std[-n:]
 
@@ -131,5 +131,5 @@ def _steps(system: System, logs: Sequence[Samples]) -> tuple[Array, Array]:
 def _weighted_median(values: Array, weights: Array) -> float:
     order = np.argsort(values)
     below = np.cumsum(weights[order]) - 0.5 * weights[order]
-    middle: Any = np.interp(0.5 * weights.sum(), below, values[order])
-    return float(middle)
+    half = np.array([0.5 * weights.sum()])
+    return float(np.asarray(np.interp(half, below, values[order]), dtype=np.float64)[0])

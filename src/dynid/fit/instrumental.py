@@ -94,9 +94,13 @@ def instrumental(
     crossed = None if laws else _crossed(system, logs, motions)
     while True:
         if laws:
-            model = system.model(values)
-            followed = [follow(model, samples, law) for samples, law in zip(motions, laws, strict=True)]
-            crossed = _crossed(system, logs, followed)
+            try:
+                model = system.model(values)
+                followed = [follow(model, samples, law) for samples, law in zip(motions, laws, strict=True)]
+                crossed = _crossed(system, logs, followed)
+            except ArgumentError:  # values on the way that no robot can have: the last instruments will do
+                if crossed is None:
+                    raise
         assert crossed is not None
         solution, projection = _solve(system, crossed, values, prior)
         values, rounds = solution.values, rounds + 1
@@ -276,4 +280,4 @@ def projected_runs(system: System, instrument: Samples, projection: Array) -> Ru
             pairs = zip(system.columns, panels, strict=True)
             yield [np.concatenate([projection[c].T @ panel[:-1], panel[-1:]]) for c, panel in pairs]
 
-    return Runs(tuple(np.arange(p) for _ in system.columns), ideal.factor, read)
+    return Runs(tuple(np.arange(p) for _ in system.columns), ideal.rows, read, ideal.factor)

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-import numpy as np
-
 from dynid.errors import ArgumentError, choices
 from dynid.fit import runs
 from dynid.fit.energy import reduce_energy, reduce_power
@@ -15,7 +13,7 @@ from dynid.fit.instrumental import instrumental, projected_runs
 from dynid.fit.momentum import reduce_momentum
 from dynid.fit.reduction import Reduction, reduce, total
 from dynid.fit.robust import Loss, robust
-from dynid.fit.solve import Prior, Solution, hat_traces, ordinary, weighted
+from dynid.fit.solve import Prior, Solution, ordinary, weighted
 from dynid.fit.system import System
 from dynid.fit.total import fit_total
 from dynid.log.samples import Samples
@@ -59,8 +57,7 @@ def _answer(
     remarks: Mapping[str, str] = MappingProxyType({}),
 ) -> Answer:
     """A solution with its uncertainty, from the residuals of the equations it solves."""
-    taken = hat_traces(reduction, solution) / np.maximum(reduction.rows, 1.0)
-    noise = noise_of([one.residuals(solution.values) for one in equations], taken)
+    noise = noise_of(equations, solution)
     found = uncertainty(solution, equations, noise, float(reduction.rows.sum()))
     return Answer(solution, noise, found, remarks)
 
@@ -103,8 +100,7 @@ def _instrumental(problem: Problem) -> Answer:
     """Noise comes from the measured motion, its way to the values from the instruments'."""
     system, reduction = problem.system, problem.reduced()
     found = instrumental(system, problem.logs, weighted(reduction).values, prior=problem.prior)
-    taken = hat_traces(reduction, found.solution) / np.maximum(reduction.rows, 1.0)
-    noise = noise_of([one.residuals(found.solution.values) for one in _torque(problem)], taken)
+    noise = noise_of(_torque(problem), found.solution)
     projected = [projected_runs(system, motion, found.projection) for motion in found.instruments]
     worth = uncertainty(found.solution, projected, noise, float(reduction.rows.sum()))
     return Answer(found.solution, noise, worth, {"rounds": str(found.rounds)})

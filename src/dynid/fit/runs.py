@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynid.fit.energy import energy_rows, power_rows
+from dynid.fit.energy import energy_rows, interval_steps, power_rows
 from dynid.fit.momentum import MomentumModel
 from dynid.fit.panels import Chunk, PanelWriter, chunks_of
 from dynid.fit.stretches import stretches
@@ -31,18 +31,9 @@ class Runs:
     """The runs of one log."""
 
     columns: tuple[Indices, ...]  # per panel, its unknowns
-    factor: float  # how many times as many rows the log has
+    rows: int  # of the log
     read: Callable[[], Iterator[Panels]]
-
-    def residuals(self, values: Array) -> tuple[Array, Array]:
-        """What values (p,) leave, and which rows count, (rows, panels) each."""
-        left: list[Array] = []
-        counts: list[Array] = []
-        for panels in self.read():
-            pairs = list(zip(panels, self.columns, strict=True))
-            left.append(np.stack([panel[-1] - values[c] @ panel[:-1] for panel, c in pairs], axis=1))
-            counts.append(np.stack([panel.any(axis=0) for panel, _ in pairs], axis=1).astype(np.float64))
-        return np.concatenate(left), np.concatenate(counts)
+    factor: float = 1.0  # how many times as many rows the log has
 
 
 def torque_runs(system: System, samples: Samples, weights: Array | None = None) -> Runs:
@@ -55,7 +46,7 @@ def torque_runs(system: System, samples: Samples, weights: Array | None = None) 
             parts = [[np.array(panel) for panel in writer.fill(chunk)] for chunk in run]
             yield [np.concatenate(joint, axis=1) for joint in zip(*parts, strict=True)]
 
-    return Runs(system.columns, factor, read)
+    return Runs(system.columns, len(samples.weights), read, factor)
 
 
 def momentum_runs(system: System, samples: Samples) -> Runs:
@@ -67,24 +58,28 @@ def momentum_runs(system: System, samples: Samples) -> Runs:
             roots = np.sqrt(samples.weights[stretch.rows]).T
             yield [panel * root for panel, root in zip(model.panels(samples, stretch), roots, strict=True)]
 
-    return Runs(system.columns, 1.0, read)
+    return Runs(system.columns, len(samples.weights), read)
 
 
 def energy_runs(system: System, samples: Samples, interval_s: float | None = None) -> Runs:
     """Of the energy model."""
-    return _of_rows(system, lambda: energy_rows(system, samples, interval_s=interval_s))
+    count = len(samples.time) // interval_steps(samples, interval_s)
+    return _of_rows(system, count, lambda: energy_rows(system, samples, interval_s=interval_s))
 
 
 def power_runs(system: System, samples: Samples) -> Runs:
     """Of the power model."""
-    return _of_rows(system, lambda: power_rows(system, samples))
+    return _of_rows(system, len(samples.weights), lambda: power_rows(system, samples))
 
 
-def _of_rows(system: System, rows: Callable[[], Iterator[tuple[Array, Array]]]) -> Runs:
+def _of_rows(system: System, count: int, rows: Callable[[], Iterator[tuple[Array, Array]]]) -> Runs:
     """Of a model with one equation for all joints, from blocks of rows [W y]."""
-    return Runs(
-        (np.arange(len(system.names)),), 1.0, lambda: ([block.T] for _, block in rows() if len(block))
-    )
+
+    def read() -> Iterator[Panels]:
+        blocks = [block for _, block in rows()]
+        yield [np.concatenate(blocks).T]
+
+    return Runs((np.arange(len(system.names)),), count, read)
 
 
 # --- which rows of long logs ---------------------------------------------------------------------------
