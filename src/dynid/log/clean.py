@@ -15,6 +15,9 @@ from dynid.signals.clock import Flags, in_order, nominal_period, seconds, stale
 from dynid.spatial import Array
 
 LARGEST = 1e9  # in SI units; beyond this a number is garbage
+NOT_FINITE = "rows with values that are not finite"
+NOT_IN_ORDER = "rows whose stamps do not advance"
+COPIED = "rows that repeat an earlier state"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -41,18 +44,42 @@ def usable(values: Array) -> Flags:
     return np.abs(values) < LARGEST  # false for NaN
 
 
+@dataclass(frozen=True, eq=False)
+class Present:
+    """Which joints have usable numbers anywhere in a log, (n,)."""
+
+    velocity: Flags
+    effort: Flags
+
+    def __or__(self, other: Present) -> Present:
+        return Present(self.velocity | other.velocity, self.effort | other.effort)
+
+
+def present_in(log: Log) -> Present:
+    def somewhere(values: Array | None) -> Flags:
+        if values is None:
+            return np.zeros(len(log.joint_names), dtype=np.bool_)
+        return np.asarray(usable(values).any(axis=0), dtype=np.bool_)
+
+    return Present(somewhere(log.velocity), somewhere(log.effort))
+
+
+def finite_rows(log: Log, present: Present) -> tuple[Array, Array | None, NDArray[np.intp]]:
+    """Efforts, zero where there are none, velocities if all joints have them, and the rows without garbage."""
+    effort = np.zeros(log.position.shape)
+    if log.effort is not None:
+        effort[:, present.effort] = log.effort[:, present.effort]
+    velocity = log.velocity if present.velocity.all() else None
+    channels = [log.position, effort, *([] if velocity is None else [velocity]), *log.extra.values()]
+    finite = np.logical_and.reduce([usable(channel).all(axis=1) for channel in channels])
+    return effort, velocity, np.flatnonzero(finite)
+
+
 def clean(log: Log, robot: Robot) -> CleanLog:
     """The usable rows of a log; `notes` counts what was left out. Raises if nothing can be done with it."""
     match_joints(log, robot)
-    measured: Flags = np.zeros(robot.dof, dtype=np.bool_)
-    effort = np.zeros(log.position.shape)
-    if log.effort is not None:
-        measured = np.asarray(usable(log.effort).any(axis=0), dtype=np.bool_)
-        effort[:, measured] = log.effort[:, measured]
-    velocity = None if log.velocity is None or not usable(log.velocity).any(axis=0).all() else log.velocity
-    channels = [log.position, effort, *([] if velocity is None else [velocity]), *log.extra.values()]
-    finite = np.logical_and.reduce([usable(channel).all(axis=1) for channel in channels])
-    kept = np.flatnonzero(finite)
+    present = present_in(log)
+    effort, velocity, kept = finite_rows(log, present)
     if len(kept) < 2:
         raise ArgumentError(
             f"{log.provenance.source}: {len(kept)} of {len(log)} rows have finite values in every channel; "
@@ -65,12 +92,12 @@ def clean(log: Log, robot: Robot) -> CleanLog:
     copied = stale(log.position[kept[ordered]])
     rows = kept[ordered][~copied]
     counts = {
-        "rows with values that are not finite": len(log) - len(kept),
-        "rows whose stamps do not advance": int(np.count_nonzero(~ordered)),
-        "rows that repeat an earlier state": int(np.count_nonzero(copied)),
+        NOT_FINITE: len(log) - len(kept),
+        NOT_IN_ORDER: int(np.count_nonzero(~ordered)),
+        COPIED: int(np.count_nonzero(copied)),
     }
     notes = [f"left out {count} {what}" for what, count in counts.items() if count]
-    notes += [f"no effort on {log.joint_names[joint]}" for joint in np.flatnonzero(~measured)]
+    notes += [f"no effort on {log.joint_names[joint]}" for joint in np.flatnonzero(~present.effort)]
     return CleanLog(
         joint_names=log.joint_names,
         start=float(log.time[0]),
@@ -81,7 +108,7 @@ def clean(log: Log, robot: Robot) -> CleanLog:
         position=log.position[rows],
         velocity=None if velocity is None else velocity[rows],
         effort=effort[rows],
-        measured=measured,
+        measured=present.effort,
         extra={name: values[rows] for name, values in log.extra.items()},
         provenance=log.provenance,
         notes=(*log.notes, *notes),
