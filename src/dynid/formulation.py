@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -20,17 +20,21 @@ from dynid.base.result import BaseParameters
 from dynid.friction import armature_columns
 from dynid.mechanism import BODY_LETTERS, Body, Mechanism, body_parameters
 from dynid.moments import CompoundStyle
-from dynid.motion import PLAIN, Axes, Style
+from dynid.motion import AXES, PLAIN, Axes, Style
 from dynid.program import Program
 from dynid.robot import Robot
 from dynid.simplify import simplify
 from dynid.spatial import Array, Frame, frozen, rotation_z
-from dynid.steps import Operations, count
+from dynid.steps import Operations, arithmetic, count
+
+Gathered: TypeAlias = Literal["all", "known", "none"]
 
 DIAGONALS = ("Jzz", "Jxx", "Jyy")
+GATHERED: tuple[Gathered, ...] = ("all", "known", "none")
 WELL_APART = 1e-3  # columns closer to the others than this are poor carriers of a value
 NEGLIGIBLE = 1e-12  # of the largest value: what is left of a parameter that others have taken over
-
+EFFORT = 400_000  # steps of all programs that a search simplifies; an arm of 7 joints needs about 100_000
+PROMISING = 1.02  # how much longer than the best so far a program may be before simplification to be worth it
 
 Written: TypeAlias = Style | CompoundStyle
 Trace: TypeAlias = Callable[[Mechanism, Array, Any], Program]  # mechanism, body parameters, style
@@ -45,14 +49,18 @@ class Choice:
     diagonals: tuple[str, ...]  # the second moment that the others take over
     slides: tuple[int, ...]  # where the frame sits on its axis: see `_amounts`
     turned: bool = False  # last frames turned so that hy vanishes
+    gathered: Gathered = "all"  # which parameters give their values to others: all, the known, or none
 
     def neighbours(self) -> Iterator[Choice]:
         """All choices that differ in one decision."""
         yield replace(self, turned=not self.turned)
+        for gathered in GATHERED:
+            if gathered != self.gathered:
+                yield replace(self, gathered=gathered)
         for style in self.style.neighbours():
             yield replace(self, style=style)
         for j in range(len(self.slides)):
-            for diagonal in DIAGONALS:
+            for diagonal in DIAGONALS if self.gathered != "none" else ():
                 if diagonal != self.diagonals[j]:
                     yield replace(self, diagonals=(*self.diagonals[:j], diagonal, *self.diagonals[j + 1 :]))
             for slide in range(3):
@@ -61,13 +69,14 @@ class Choice:
 
 
 def recursion_starts(bodies: int) -> list[Choice]:
-    """Where a search for inverse dynamics starts: the last body in joint axes, which nearly always pays."""
+    """Where searches for inverse dynamics start: a last body in its own axes nearly never pays."""
     starts: list[Choice] = []
-    for second in ("own", "joint"):
-        axes: list[Axes] = ["own"] * bodies
-        axes[1:3] = [second] * len(axes[1:3])
-        axes[-1] = "joint"
-        starts.append(Choice(Style(tuple(axes)), ("Jzz",) * bodies, (0,) * bodies))
+    for second in AXES[:2]:
+        for last in AXES[1:]:
+            axes: list[Axes] = ["own"] * bodies
+            axes[1:3] = [second for _ in axes[1:3]]
+            axes[-1] = last
+            starts.append(Choice(Style(tuple(axes)), ("Jzz",) * bodies, (0,) * bodies))
     return starts
 
 
@@ -84,14 +93,16 @@ def cheapest(
     trace: Trace,
     starts: Sequence[Choice] | None = None,
     report: Report | None = None,
+    effort: int = EFFORT,
 ) -> tuple[Program, Choice]:
     """The cheapest program found, and how it is written.
 
     `trace(mechanism, body parameters, style)` records the program; `rows` are functionals of the standard
     `parameters` that decide all its outputs, such as `deciding_rows`. The walks begin at `starts`, those for
-    inverse dynamics if there are none, and tell `report` of each better program they find.
+    inverse dynamics if there are none, and tell `report` of each better program they find. A search that
+    has simplified `effort` steps of programs ends with the best so far.
     """
-    search = _Search(mech, rows, parameters, trace)
+    search = _Search(mech, rows, parameters, trace, effort)
     found = [_downhill(start, search, report) for start in starts or recursion_starts(len(mech.bodies))]
     best = min(found, key=search.cost)
     return search.program(best), best
@@ -100,34 +111,46 @@ def cheapest(
 class _Search:
     """Programs of the choices looked at so far; choices that come to the same program are simplified once."""
 
-    def __init__(self, mech: Mechanism, rows: Array, parameters: Array, trace: Trace) -> None:
+    def __init__(self, mech: Mechanism, rows: Array, parameters: Array, trace: Trace, effort: int) -> None:
         self.given = mech, rows, parameters
         self.trace = trace
         self._arranged: dict[Choice, tuple[Mechanism, Array]] = {}
-        self._simplified: dict[object, tuple[Program, Operations]] = {}
-        self._seen: dict[Choice, tuple[Program, Operations]] = {}
+        self._recorded: dict[Choice, Program] = {}
+        self._simplified: dict[object, tuple[Program, int]] = {}
+        self._left = effort
 
-    def _look(self, choice: Choice) -> tuple[Program, Operations]:
-        if choice not in self._seen:
+    @property
+    def exhausted(self) -> bool:
+        return self._left <= 0
+
+    def recorded(self, choice: Choice) -> Program:
+        if choice not in self._recorded:
             geometry = replace(choice, style=PLAIN)
             if geometry not in self._arranged:
                 self._arranged[geometry] = arrange(*self.given, geometry)
-            recorded = self.trace(*self._arranged[geometry], choice.style)
-            key = recorded.text
-            if key not in self._simplified:
-                simple = simplify(recorded)
-                self._simplified[key] = simple, count(simple)
-            self._seen[choice] = self._simplified[key]
-        return self._seen[choice]
+            self._recorded[choice] = self.trace(*self._arranged[geometry], choice.style)
+        return self._recorded[choice]
+
+    def _simple(self, choice: Choice) -> tuple[Program, int]:
+        recorded = self.recorded(choice)
+        key = recorded.text
+        if key not in self._simplified:
+            self._left -= len(recorded.live)
+            simple = simplify(recorded)
+            self._simplified[key] = simple, arithmetic(simple)
+        return self._simplified[key]
 
     def program(self, choice: Choice) -> Program:
-        return self._look(choice)[0]
-
-    def operations(self, choice: Choice) -> Operations:
-        return self._look(choice)[1]
+        return self._simple(choice)[0]
 
     def cost(self, choice: Choice) -> int:
-        return self.operations(choice).total
+        return self._simple(choice)[1]
+
+    def improves(self, new: Choice, old: Choice) -> bool:
+        """Whether a choice is cheaper; one that is recorded as a much longer program is taken not to be."""
+        if arithmetic(self.recorded(new)) > PROMISING * arithmetic(self.recorded(old)) + 2:
+            return False
+        return self.cost(new) < self.cost(old)
 
 
 def _downhill(choice: Choice, search: _Search, report: Report | None) -> Choice:
@@ -136,10 +159,12 @@ def _downhill(choice: Choice, search: _Search, report: Report | None) -> Choice:
     while improved:
         improved = False
         for neighbour in choice.neighbours():
-            if search.cost(neighbour) < search.cost(choice):
+            if search.exhausted:
+                return choice
+            if search.improves(neighbour, choice):
                 choice, improved = neighbour, True
                 if report:
-                    report(search.operations(choice))
+                    report(count(search.program(choice)))
                 break
     return choice
 
@@ -150,11 +175,21 @@ def _downhill(choice: Choice, search: _Search, report: Report | None) -> Choice:
 def arrange(mech: Mechanism, rows: Array, parameters: Array, choice: Choice) -> tuple[Mechanism, Array]:
     """The mechanism with its frames as chosen, and few body parameters that are equal to the given ones."""
     arranged = slid(mech, _amounts(mech, choice.slides))
-    values = sparse(arranged, rows, parameters, choice.diagonals)
+    values = _gathered(arranged, rows, parameters, choice)
     if choice.turned:
         arranged = turned(arranged, values)
-        values = sparse(arranged, rows, parameters, choice.diagonals)
+        values = _gathered(arranged, rows, parameters, choice)
     return arranged, values
+
+
+def _gathered(mech: Mechanism, rows: Array, parameters: Array, choice: Choice) -> Array:
+    """Body parameters of which those that act together are gathered in few, as far as chosen."""
+    if choice.gathered == "none":
+        return as_given(mech, parameters)
+    if choice.gathered == "all" or parameters.ndim == 1:
+        return sparse(mech, rows, parameters, choice.diagonals)
+    known = sparse(mech, rows, parameters[:, 0], choice.diagonals)
+    return np.column_stack([known, as_given(mech, parameters[:, 1:])])
 
 
 def slid(mech: Mechanism, amounts: list[float]) -> Mechanism:
@@ -221,6 +256,23 @@ def deciding_rows(robot: Robot, base: BaseParameters) -> Array:
     return np.linalg.svd(sampled, full_matrices=False)[2][: base.count]
 
 
+def as_given(mech: Mechanism, parameters: Array) -> Array:
+    """The body parameters of these standard parameters; what follows those of the bodies stays as it is."""
+    bodies = 10 * len(mech.bodies)
+    values = np.array(parameters, dtype=np.float64)
+    values[:bodies] = body_parameters(mech) @ values[:bodies]
+    return _without_rounding(values)
+
+
+def _without_rounding(values: Array) -> Array:
+    """The values to 15 digits of the largest, so that what ought to be equal is equal, or zero."""
+    largest = np.abs(values).max(axis=0, initial=0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        grid = np.where(largest > 0.0, 10.0 ** (15.0 - np.ceil(np.log10(largest))), 1.0)
+    rounded = np.where(np.isfinite(grid), np.round(values * grid) / grid, values)
+    return np.where(np.abs(rounded) < NEGLIGIBLE * largest, 0.0, rounded)
+
+
 def sparse(mech: Mechanism, rows: Array, parameters: Array, diagonals: tuple[str, ...]) -> Array:
     """Body parameters, many of them zero, with the values of the functionals `rows` on `parameters`.
 
@@ -236,8 +288,7 @@ def sparse(mech: Mechanism, rows: Array, parameters: Array, diagonals: tuple[str
     pivots = independent_columns(basis, order, len(basis), WELL_APART)
     values = np.zeros(np.shape(parameters))
     values[pivots] = np.linalg.solve(basis[:, pivots], target)
-    largest = np.abs(values).max(axis=0, initial=0.0)
-    return np.where(np.abs(values) < NEGLIGIBLE * largest, 0.0, values)
+    return _without_rounding(values)
 
 
 def _order(mech: Mechanism, diagonals: tuple[str, ...]) -> list[int]:

@@ -20,7 +20,7 @@ from itertools import combinations
 from typing import TypeAlias
 
 from dynid.program import EVEN, ODD, Expr, Graph, Node, Program, Scalar
-from dynid.steps import count
+from dynid.steps import arithmetic
 
 ROUNDING = 1e-15  # of the largest constant of a sum
 
@@ -29,7 +29,7 @@ Signed: TypeAlias = tuple[int, int]  # (id, +1 or -1)
 
 def simplify(program: Program, rounds: int = 4) -> Program:
     """An equal program with no more operations: the cheapest of the given one and a few rounds."""
-    best, cost = program, count(program).total
+    best, cost = program, arithmetic(program)
     latest = program
     for attempt in range(rounds):
         terms = _Terms(latest)
@@ -39,7 +39,7 @@ def simplify(program: Program, rounds: int = 4) -> Program:
         terms.share(terms.sums)
         terms.share_factors()
         latest = terms.program()
-        total = count(latest).total
+        total = arithmetic(latest)
         if total < cost:
             best, cost = latest, total
         elif attempt > 0:
@@ -276,8 +276,8 @@ class _Terms:
 
     def share(self, sums: dict[int, dict[int, int]]) -> None:
         """Give a pair of terms that several sums contain an id of its own."""
+        self._uses()
         while True:
-            self._uses()
             places: dict[tuple[int, int, int], list[int]] = {}
             for k, terms in sums.items():
                 for (a, s), (b, t) in combinations(sorted(terms.items()), 2):
@@ -296,8 +296,8 @@ class _Terms:
 
     def share_factors(self) -> None:
         """Give a pair of factors that several products contain an id of its own."""
+        self._uses()
         while True:
-            self._uses()
             places: dict[tuple[int, int], list[int]] = {}
             for k, factors in self.products.items():
                 for pair in set(combinations(factors, 2)):

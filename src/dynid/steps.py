@@ -40,7 +40,8 @@ class Steps:
 class Operations:
     """What code costs: doublings are additions, the sine and cosine of one angle are one.
 
-    Of friction: the sign of x is the difference of two comparisons, exp(-x^2) a product and a negation.
+    A negative constant as an output is a negation, since C has no negative literals. Of friction: exp(-x^2)
+    is a product and a negation; the sign of x costs no arithmetic (see `backends.ccode`).
     """
 
     mul: int
@@ -71,7 +72,7 @@ def steps_of(program: Program) -> Steps:
     outputs: list[int | float] = []
     for out in program.outputs:
         if not isinstance(out, Expr):
-            outputs.append(out)
+            outputs.append(out + 0.0)  # zero without a sign
         elif out.sign == polarity[out.node]:
             outputs.append(out.node)
         else:
@@ -104,13 +105,21 @@ def _step(nodes: list[Node], node: Node, target: int, polarity: Mapping[int, int
             raise AssertionError(node)
 
 
+def arithmetic(program: Program) -> int:
+    """Multiplications and additions of a program, without the negations that a choice of signs may leave."""
+    nodes = program.graph.nodes
+    return sum(nodes[k][0] in ("*", "+", "-") for k in program.live)
+
+
 def count(program: Program) -> Operations:
     """Operations of a program's code."""
-    steps = steps_of(program).steps
+    code = steps_of(program)
+    steps = code.steps
     kinds = [step.kind for step in steps]
+    constants = [out for out in code.outputs if isinstance(out, float)]
     return Operations(
         mul=kinds.count("*") + kinds.count("bell"),
-        add=kinds.count("+") + kinds.count("-") + kinds.count("double") + kinds.count("sign"),
-        neg=kinds.count("neg") + kinds.count("bell"),
+        add=kinds.count("+") + kinds.count("-") + kinds.count("double"),
+        neg=kinds.count("neg") + kinds.count("bell") + sum(out < 0.0 for out in constants),
         sincos=len({step.a for step in steps if step.kind in ("sin", "cos")}),
     )

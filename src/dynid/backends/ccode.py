@@ -6,7 +6,7 @@ Where a program holds friction it also compares, or calls tanh, fabs, exp or sqr
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -51,9 +51,7 @@ def _unused(inputs: Sequence[tuple[str, int]], code: Steps) -> list[str]:
     """Arguments that nothing depends on, said to be so: compilers warn otherwise."""
     used = {str(step.what) for step in code.steps if step.kind == "input"}
     return [
-        f"(void){stem};"
-        for stem, width in inputs
-        if not any(f"{stem}{k + 1}" in used for k in range(width))
+        f"(void){stem};" for stem, width in inputs if not any(f"{stem}{k + 1}" in used for k in range(width))
     ]
 
 
@@ -91,7 +89,7 @@ def _operation(step: Step, text: Mapping[int, str], real: Real) -> str:
         case "bell":
             return f"exp{f}(-({a} * {a}))"
         case "sign":
-            return f"({real})(({a} > {zero}) - ({a} < {zero}))"
+            return f"copysign{f}(({real})({a} != {zero}), {a})"  # 0 at 0, without an addition
         case "neg":
             return f"-{a}"
         case "double":
@@ -101,12 +99,17 @@ def _operation(step: Step, text: Mapping[int, str], real: Real) -> str:
 
 
 def literal(value: float, real: Real = "double") -> str:
-    """The shortest C literal of this type with this value."""
+    """The shortest C literal of this type with this value, and without an exponent unless it is extreme."""
     if real == "double":
-        return repr(float(value))
+        return _digits(np.float64(value))
     with np.errstate(over="ignore"):
         single = np.float32(value)
     if not np.isfinite(single):
         raise ArgumentError(f"the constant {value:g} is too large for float; double can hold it")
-    text = str(single)
-    return f"{text}f" if "." in text or "e" in text else f"{text}.0f"
+    return f"{_digits(single)}f"
+
+
+def _digits(value: np.floating[Any]) -> str:
+    if value == 0.0 or 1e-20 < abs(value) < 1e20:
+        return np.format_float_positional(value, trim="0")
+    return np.format_float_scientific(value, trim="0")

@@ -12,6 +12,7 @@ import numpy as np
 
 from dynid.errors import ArgumentError, RobotError, choices, quote
 from dynid.formats.dh_toml import parse_dh_toml, read_dh_toml
+from dynid.formats.dyn import is_dyn, read_dyn
 from dynid.formats.mjcf import read_mjcf
 from dynid.formats.urdf import read_urdf
 from dynid.formats.xacro import read_xacro
@@ -40,6 +41,8 @@ def load_robot(
     if isinstance(source, str) and source in BUILT_IN:
         return parse_dh_toml(built_in_text(source), source, gravity=gravity, joints=joints)
     suffix = path.suffix.lower()
+    if suffix not in READERS and is_dyn(path):
+        suffix = ".dyn"
     if suffix not in READERS:
         raise RobotError(f"robot {choices(source, BUILT_IN)} A path must end in one of {', '.join(READERS)}.")
     return READERS[suffix](path, gravity=gravity, joints=joints)
@@ -57,7 +60,13 @@ def read_xml_robot(
 
 
 READERS: Mapping[str, Callable[..., Robot]] = MappingProxyType(
-    {".urdf": read_urdf, ".xacro": read_xacro, ".xml": read_xml_robot, ".toml": read_dh_toml}
+    {
+        ".urdf": read_urdf,
+        ".xacro": read_xacro,
+        ".xml": read_xml_robot,
+        ".toml": read_dh_toml,
+        ".dyn": read_dyn,
+    }
 )
 
 
