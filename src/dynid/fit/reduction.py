@@ -32,6 +32,7 @@ METHODS: tuple[Method, ...] = ("gram", "qr")
 PROBED = 4000  # rows that R0 is made of; fewer rows than this are all factored by QR
 PARTS = 4  # of the rows, each summed up by itself: whatever the number of threads, the sums are the same
 PART_ROWS = 20_000  # a part with fewer rows is not worth a thread
+ROUNDING = 1e-11  # of a column's usual size
 NEGLIGIBLE = 1e-14  # of a column's length; what is left of it beside others is then rounding
 
 
@@ -146,9 +147,20 @@ def reduce_blocks(
     result: list[Reduction] = []
     for block in range(len(edges) + 1):
         triangles = [triangles[block] for triangles in found if block in triangles] or [list(empty.triangles)]
-        merged = tuple(frozen(triangle(np.concatenate(joint))) for joint in zip(*triangles, strict=True))
+        stacked = [triangle(np.concatenate(joint)) for joint in zip(*triangles, strict=True)]
+        merged = _without_rounding(system, stacked, counted[block])
         result.append(Reduction(system.names, system.columns, merged, frozen(counted[block])))
     return result
+
+
+def _without_rounding(system: System, triangles: Sequence[Array], rows: Array) -> tuple[Array, ...]:
+    """The triangles with columns of zero where only rounding is left, as where joints stand still."""
+    found: list[Array] = []
+    for R, usual, count in zip(triangles, system.usual, rows.tolist(), strict=True):
+        lengths = np.linalg.norm(R[:, :-1], axis=0)
+        nothing = lengths < ROUNDING * usual * np.sqrt(count)
+        found.append(frozen(np.where([*nothing, False], 0.0, R)))
+    return tuple(found)
 
 
 def _absorbed(

@@ -133,6 +133,7 @@ class System:
             "_rates",
             "_trace",
             "_kernel",
+            "usual",
         )
         other.__dict__.update({name: self.__dict__[name] for name in structure if name in self.__dict__})
         return other
@@ -192,6 +193,20 @@ class System:
             outputs += [entry for _, entry in rigid]
             outputs += [next(given) for _ in range(count)]
         return back_end()(Program(graph, signature.inputs, tuple(outputs)), signature, Tile(TILE + PADDING))
+
+    @cached_property
+    def usual(self) -> tuple[Array, ...]:
+        """Per joint, the RMS of its columns over everyday motions: beside it, rounding is told from columns.
+
+        Of drives one unit, of extra columns nothing, as nobody knows what is usual for them.
+        """
+        rng, n, m = np.random.default_rng(0), self.robot.dof, TILE
+        q = rng.uniform(-np.pi, np.pi, (m, n))
+        qd, qdd = rng.normal(size=(2, m, n))
+        extra = {name: np.zeros((m, n)) for name in self.terms.extra}
+        rows = self.fill(self.tile(), q, qd, qdd, np.zeros((m, n)), extra)
+        rms = np.sqrt(np.mean(rows**2, axis=1))
+        return tuple(frozen(rms[panel][:-1]) for panel in self.panels)
 
     def tile(self) -> Array:
         """Memory for `fill`, (all panels' rows, `TILE`)."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Literal
 
@@ -38,6 +39,7 @@ LOWEST_FINE_HZ = 100.0  # so that the fixed validation filter, at 5 Hz, can be a
 POSITION_BAND = 2.0  # positions are filtered this many times above the cut-off
 ROWS_PER_PERIOD = 4.0  # of the cut-off, after the parallel filter
 HOLE_PERIODS = 0.25  # of the cut-off; over a longer hole no filter runs on
+LEAST_MOTION = 1e-9  # rad or m; no encoder resolves as much, so a joint that moves less does not move
 TRIM_PERIODS = 0.5  # of the cut-off, at both ends of a segment: where the positions' filter starts
 
 
@@ -85,6 +87,66 @@ def middles(segments: Sequence[clocks.Interval], parallel: Decimator) -> NDArray
     )
 
 
+@dataclass(frozen=True)
+class Band:
+    """The clocks and filters of one cut-off for logs of one period."""
+
+    period: float  # s, of the log's clock
+    cutoff_hz: float
+
+    @cached_property
+    def factor(self) -> int:
+        """How many instants of the log's clock make one sample."""
+        return thinning(1.0 / self.period, max(FINE_RATE * self.cutoff_hz, LOWEST_FINE_HZ))
+
+    @property
+    def rate_hz(self) -> float:
+        """Of the samples."""
+        return 1.0 / self.period / self.factor
+
+    @cached_property
+    def thinner(self) -> Decimator | None:
+        rate = 1.0 / self.period
+        return Decimator(rate, 0.4 * rate / self.factor, self.factor) if self.factor > 1 else None
+
+    @cached_property
+    def parallel(self) -> Decimator:
+        return Decimator(
+            self.rate_hz, self.cutoff_hz, thinning(self.rate_hz, ROWS_PER_PERIOD * self.cutoff_hz)
+        )
+
+    @property
+    def trim(self) -> int:
+        """Samples cut off at both ends of a segment."""
+        return int(np.ceil(TRIM_PERIODS * self.rate_hz / self.cutoff_hz))
+
+    @property
+    def shortest(self) -> int:
+        """Instants of the log's clock that a segment must have."""
+        needed = 2 * (self.trim + self.parallel.half) + 1
+        return self.factor * needed + (2 * self.thinner.half if self.thinner else 0)
+
+    @property
+    def position_cutoff_hz(self) -> float:
+        """Twice the cut-off, or what the rate allows."""
+        return min(POSITION_BAND * self.cutoff_hz, 0.45 * self.rate_hz)
+
+    def samples(self, instants: int) -> int:
+        """The number of samples that so many instants in a row make."""
+        return len(range(instants)[self.thinner.middles(instants)]) if self.thinner else instants
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Conditioning:
+    """What is done to a clean log beside the choice of the band."""
+
+    derivative: Derivative = "central"
+    velocity: VelocitySource = "position"
+    standstill_speed: float = STANDSTILL_SPEED
+    exclude: Sequence[tuple[float, float]] = ()
+    effort_limit: Array | None = None  # (n,)
+
+
 def condition(
     log: CleanLog,
     cutoff_hz: float,
@@ -96,30 +158,52 @@ def condition(
     effort_limit: Array | None = None,
 ) -> Samples:
     """Samples of a clean log in the band below `cutoff_hz`."""
+    how = Conditioning(
+        derivative=derivative,
+        velocity=velocity,
+        standstill_speed=standstill_speed,
+        exclude=exclude,
+        effort_limit=effort_limit,
+    )
     if velocity == "measured" and log.velocity is None:
         raise ArgumentError(
             f"{log.provenance.source}: the log has no velocities: velocity must be 'position'"
         )
-    holes = max(HOLE_PERIODS / cutoff_hz, clocks.GAP_PERIODS * log.period)
-    pieces: list[_Piece] = []
+    band = Band(log.period, cutoff_hz)
+    pieces: list[Even] = []
     lost = 0.0
-    for first, last in clocks.split(log.time, holes, log.breaks):
-        piece = _piece(log, slice(first, last), cutoff_hz, derivative, velocity)
-        lost += 0.0 if piece else log.time[last - 1] - log.time[first]
-        pieces += [piece] if piece else []
+    for first, last in clocks.split(log.time, longest_hole(band), log.breaks):
+        clock = clocks.uniform(log.time[first:last], log.period)
+        if len(clock) < band.shortest:
+            lost += log.time[last - 1] - log.time[first]
+        else:
+            pieces.append(even(log, slice(first, last), clock, band, how)[band.trim : -band.trim])
     if not pieces:
-        raise ArgumentError(_too_short(log, cutoff_hz))
-    rate = pieces[0].rate_hz
-    parallel = Decimator(rate, cutoff_hz, thinning(rate, ROWS_PER_PERIOD * cutoff_hz))
+        raise ArgumentError(too_short(log.provenance.source, cutoff_hz))
+    left_out = (left_out_note(lost),) if lost else ()
+    return assembled(log, pieces, band, how, (*log.notes, *left_out))
+
+
+def longest_hole(band: Band) -> float:
+    """Seconds without a row over which filters still run on."""
+    return max(HOLE_PERIODS / band.cutoff_hz, clocks.GAP_PERIODS * band.period)
+
+
+def left_out_note(lost: float) -> str:
+    return f"left out {lost:.3g} s in pieces too short to filter"
+
+
+def assembled(
+    log: CleanLog, pieces: Sequence[Even], band: Band, how: Conditioning, notes: tuple[str, ...]
+) -> Samples:
+    """Samples made of pieces of a log that do not follow on each other, each a segment."""
     ends = np.cumsum([len(piece.time) for piece in pieces]).tolist()
     segments = tuple(zip([0, *ends[:-1]], ends, strict=True))
     time, qd = np.concatenate([p.time for p in pieces]), np.concatenate([p.qd for p in pieces])
-    rows = middles(segments, parallel)
-    weights = _weights(log, time, qd, rows, parallel, standstill_speed, exclude, effort_limit)
-    left_out = (f"left out {lost:.3g} s in pieces too short to filter",) if lost else ()
+    weights = _weights(log, time, qd, middles(segments, band.parallel), band.parallel, how)
     return Samples(
         joint_names=log.joint_names,
-        rate_hz=rate,
+        rate_hz=band.rate_hz,
         time=log.start + time,
         q=np.concatenate([p.q for p in pieces]),
         qd=qd,
@@ -127,27 +211,26 @@ def condition(
         tau=np.concatenate([p.tau for p in pieces]),
         extra={name: np.concatenate([p.extra[name] for p in pieces]) for name in log.extra},
         segments=segments,
-        parallel=parallel,
+        parallel=band.parallel,
         weights=weights,
         choices=MappingProxyType(
             {
-                "cutoff_hz": f"{cutoff_hz:g}",
-                "position_cutoff_hz": f"{_position_cutoff(cutoff_hz, rate):g}",
-                "derivative": derivative,
-                "velocity": velocity,
-                "standstill_speed": f"{standstill_speed:g}",
+                "cutoff_hz": f"{band.cutoff_hz:g}",
+                "position_cutoff_hz": f"{band.position_cutoff_hz:g}",
+                "derivative": how.derivative,
+                "velocity": how.velocity,
+                "standstill_speed": f"{how.standstill_speed:g}",
             }
         ),
         provenance=log.provenance,
-        notes=(*log.notes, *left_out),
+        notes=notes,
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _Piece:
-    """One segment, on a uniform clock."""
+class Even:
+    """A stretch of a log on a uniform clock, filtered and differentiated."""
 
-    rate_hz: float
     time: Array
     q: Array
     qd: Array
@@ -155,50 +238,31 @@ class _Piece:
     tau: Array
     extra: Mapping[str, Array]
 
+    def __getitem__(self, inner: slice) -> Even:
+        extra = {name: values[inner] for name, values in self.extra.items()}
+        arrays = (self.time, self.q, self.qd, self.qdd, self.tau)
+        return Even(*(values[inner] for values in arrays), extra)
 
-def _piece(
-    log: CleanLog, rows: slice, cutoff_hz: float, derivative: Derivative, velocity: VelocitySource
-) -> _Piece | None:
-    """One segment of the log, or None if it is too short for the filters."""
-    rate = 1.0 / log.period
-    factor = thinning(rate, max(FINE_RATE * cutoff_hz, LOWEST_FINE_HZ))
-    thinner = Decimator(rate, 0.4 * rate / factor, factor) if factor > 1 else None
-    fine = rate / factor
-    clock = clocks.uniform(log.time[rows], log.period)
-    trim = int(np.ceil(TRIM_PERIODS * fine / cutoff_hz))
-    needed = 2 * (trim + Decimator(fine, cutoff_hz).half) + 1
-    if len(clock) < factor * needed + (2 * thinner.half if thinner else 0):
-        return None
 
-    def even(values: Array) -> Array:
+def even(log: CleanLog, rows: slice, clock: Array, band: Band, how: Conditioning) -> Even:
+    """The signals of rows of a log at the instants of a clock, thinned out; its ends are yet to be cut."""
+    thinner, fine = band.thinner, band.rate_hz
+
+    def thinned(values: Array) -> Array:
         resampled = clocks.resample(log.time[rows], values[rows], clock)
         return thinner.apply(resampled) if thinner else resampled
 
-    position = even(log.position)
-    band = _position_cutoff(cutoff_hz, fine)
-    q = butterworth(position, fine, band)
-    if velocity == "measured" and log.velocity is not None:
-        qd = butterworth(even(log.velocity), fine, band)
+    position = thinned(log.position)
+    q = butterworth(position, fine, band.position_cutoff_hz)
+    if how.velocity == "measured" and log.velocity is not None:
+        qd = butterworth(thinned(log.velocity), fine, band.position_cutoff_hz)
         qdd = central(qd, 1.0 / fine)[0]
     else:
-        source = position if derivative in SMOOTHING else q
-        qd, qdd = differentiate(source, 1.0 / fine, derivative, band)
-    inner = slice(trim, len(q) - trim)
+        source = position if how.derivative in SMOOTHING else q
+        qd, qdd = differentiate(source, 1.0 / fine, how.derivative, band.position_cutoff_hz)
     time = clock[thinner.middles(len(clock))] if thinner else clock
-    return _Piece(
-        fine,
-        time[inner],
-        q[inner],
-        qd[inner],
-        qdd[inner],
-        even(log.effort)[inner],
-        {name: even(values)[inner] for name, values in log.extra.items()},
-    )
-
-
-def _position_cutoff(cutoff_hz: float, rate_hz: float) -> float:
-    """Twice the cut-off, or what the rate allows."""
-    return min(POSITION_BAND * cutoff_hz, 0.45 * rate_hz)
+    extra = {name: thinned(values) for name, values in log.extra.items()}
+    return Even(time, q, qd, qdd, thinned(log.effort), extra)
 
 
 def _weights(
@@ -207,18 +271,18 @@ def _weights(
     qd: Array,
     rows: NDArray[np.intp],
     parallel: Decimator,
-    standstill_speed: float,
-    exclude: Sequence[tuple[float, float]],
-    effort_limit: Array | None,
+    how: Conditioning,
 ) -> Array:
     """(M, n): 0 for joints at rest, without effort or saturated, in gaps and in intervals to leave out."""
     instants = time[rows]
     reach = parallel.half / parallel.rate_hz
-    out = inside(instants, [(first - log.start - reach, last - log.start + reach) for first, last in exclude])
+    out = inside(
+        instants, [(first - log.start - reach, last - log.start + reach) for first, last in how.exclude]
+    )
     out |= clocks.inside_gaps(instants, log.clock, log.period)
-    bad = near_standstill(qd, standstill_speed, parallel.half // 3)[rows] | out[:, None] | ~log.measured
-    if effort_limit is not None:
-        flags = saturated(log.effort, effort_limit)
+    bad = near_standstill(qd, how.standstill_speed, parallel.half // 3)[rows] | out[:, None] | ~log.measured
+    if how.effort_limit is not None:
+        flags = saturated(log.effort, how.effort_limit)
         for joint in np.flatnonzero(flags.any(axis=0)):
             bad[:, joint] |= _near(instants, log.time[flags[:, joint]], reach)
     return np.where(bad, 0.0, 1.0)
@@ -231,9 +295,9 @@ def _near(instants: Array, events: Array, reach: float) -> clocks.Flags:
     )
 
 
-def _too_short(log: CleanLog, cutoff_hz: float) -> str:
+def too_short(source: str, cutoff_hz: float) -> str:
     needed = 2.0 * (TRIM_PERIODS + 1.5) / cutoff_hz
     return (
-        f"{log.provenance.source}: no piece without a gap is long enough for a cut-off of {cutoff_hz:g} Hz; "
+        f"{source}: no piece without a gap is long enough for a cut-off of {cutoff_hz:g} Hz; "
         f"about {needed:.2g} s are needed"
     )
