@@ -25,6 +25,7 @@ DEPENDENT = 1e-10  # of a column's length: what is left of it beside the others,
 INVOLVED = 1e-6  # of a direction; a parameter with a smaller share of it is determined
 ROUNDS = 50  # of weighting
 SETTLED = 1e-6  # relative change of all sigmas
+REFINEMENTS = 3  # each adds the digits by which 1 / condition is above rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,15 +59,13 @@ class Solution:
     @cached_property
     def inverse(self) -> Array:
         """(R' R)^-1, (p, p), infinite on the diagonal where nothing is determined."""
-        p = len(self.values)
-        kept = np.flatnonzero(~self.undetermined)
+        p, lengths = len(self.values), _lengths(self.factor)
+        _, U, order, rank = _pivoted(self.factor / lengths)
+        basis = order[:rank]  # any will do: what is determined has the same variance in all of them
+        root = _linalg.solve_triangular(U[:rank, :rank], np.eye(rank)) / lengths[basis, None]
         found = np.zeros((p, p))
-        lengths = _lengths(self.factor)
-        rest = _linalg.qr(self.factor / lengths, mode="r", pivoting=False)[0]
-        if len(kept) < p:  # undetermined unknowns stay where they are
-            rest = triangle(rest[:, kept])
-        root = _linalg.solve_triangular(rest, np.eye(len(kept))) / lengths[kept, None]
-        found[np.ix_(kept, kept)] = root @ root.T
+        found[np.ix_(basis, basis)] = root @ root.T
+        found[self.undetermined], found[:, self.undetermined] = 0.0, 0.0
         found[self.undetermined, self.undetermined] = np.inf
         return found
 
@@ -138,9 +137,9 @@ def solve_triangle(data: Array, rows: float, sigma: Array, prior: Prior | None =
 def _solved(R: Array, r: Array, target: Array) -> tuple[Array, NDArray[np.bool_]]:
     """The values next to `target` of all that fit equally well, and which of them that leaves open."""
     lengths = _lengths(R)
-    Q, U, order = _linalg.qr(R / lengths, mode="economic", pivoting=True)
-    sizes = np.abs(np.diag(U))
-    rank = int(np.count_nonzero(sizes > DEPENDENT * sizes[0])) if sizes.size and sizes[0] > 0.0 else 0
+    Q, U, order, rank = _pivoted(R / lengths)
+    if rank == len(lengths) > 0:  # nothing left open: straight from R, which costs no further digit
+        return np.asarray(_linalg.solve_triangular(R, r), dtype=np.float64), np.zeros(rank, dtype=np.bool_)
     x = lengths * target
     right = Q.T @ (r - R @ target)
     step = np.zeros(len(x))
@@ -158,6 +157,14 @@ def _solved(R: Array, r: Array, target: Array) -> tuple[Array, NDArray[np.bool_]
     return (x + step) / lengths, undetermined
 
 
+def _pivoted(columns: Array) -> tuple[Array, Array, NDArray[np.intp], int]:
+    """Q, U, the order of the columns (k, k) in it, and how many of them are independent of each other."""
+    Q, U, order = _linalg.qr(columns, mode="economic", pivoting=True)
+    sizes = np.abs(np.diag(U))
+    rank = int(np.count_nonzero(sizes > DEPENDENT * sizes[0])) if sizes.size and sizes[0] > 0.0 else 0
+    return Q, U, order, rank
+
+
 def condition(columns: Array) -> float:
     """2-norm condition number; infinite where a column depends on the others."""
     s = np.linalg.svd(columns, compute_uv=False)
@@ -170,6 +177,22 @@ def _lengths(columns: Array) -> Array:
 
 
 def least_squares(X: Array, y: Array) -> Array:
-    """Coefficients (k,) of columns X (m, k) for y (m,): as every fit here is solved."""
-    R = triangle(np.column_stack([X, y]))
-    return np.asarray(solve_triangle(R, float(len(y)), np.ones(1)).values)
+    """Coefficients (k,) of columns X (m, k) for y (m,), to the last digits that y deserves.
+
+    As every fit here is solved; with the rows at hand, residuals in extended precision (where the processor
+    has it) correct coefficients and residual together, [Bjorck1996], Section 2.9.
+    """
+    first = solve_triangle(triangle(np.column_stack([X, y])), float(len(y)), np.ones(1))
+    if first.undetermined.any():
+        return np.asarray(first.values)
+    units = 2.0 ** np.round(np.log2(_lengths(X)))  # scaling that rounds nothing
+    Q, R = np.linalg.qr(X / units)
+    A, b = (X / units).astype(np.longdouble), y.astype(np.longdouble)
+    x = (first.values * units).astype(np.longdouble)
+    r = b - A @ x
+    for _ in range(REFINEMENTS):
+        f, g = (b - r - A @ x).astype(np.float64), (-(A.T @ r)).astype(np.float64)
+        h, d = _linalg.solve_triangular(R, g, trans="T"), Q.T @ f
+        x += _linalg.solve_triangular(R, d - h)
+        r += f + Q @ (h - d)
+    return np.asarray(x.astype(np.float64) / units)
