@@ -3,45 +3,49 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from dynid.commands.logs import read_with
 from dynid.commands.output import print_json, remark
-from dynid.errors import ArgumentError, quote
+from dynid.errors import ArgumentError, DynidError, quote
 from dynid.estimate import Estimate
 from dynid.files import refuse_existing
 from dynid.fit.identify import identify
 from dynid.fit.options import Options
 from dynid.formats.load import load_robot
+from dynid.log.check import check
+from dynid.log.log import Log
 
 STATUS = {"trusted": 0, "weak": 1, "failed": 1}
-OWN = tuple(Options.__dataclass_fields__)
+FIT_OPTIONS = tuple(Options.__dataclass_fields__)
+ESTIMATE, REPORT = "estimate.json", "report.html"
+FILES = (ESTIMATE, REPORT, "identified.urdf", "identified.toml")
 
 
 def run(options: argparse.Namespace) -> int:
+    quiet = options.quiet or options.json
     directory = None if options.output is None else prepared_directory(options.output, options.force)
     robot = load_robot(options.robot, gravity=options.gravity, joints=options.joints)
     training = [read_with(options, path, robot) for path in options.logs]
     unseen = [read_with(options, path, robot) for path in options.validate]
-    quiet = options.quiet or options.json
     estimate = identify(
         robot,
         training,
         validate=unseen,
         report=lambda text: remark(f"{text} ...", quiet),
-        **{name: getattr(options, name) for name in OWN if hasattr(options, name)},
+        **{name: getattr(options, name) for name in FIT_OPTIONS if hasattr(options, name)},
     )
     if directory is not None:
-        files = write(estimate, directory, force=options.force)
+        files = write(estimate, directory, training, unseen, force=options.force, quiet=quiet)
         remark(f"in {directory}: {', '.join(files)}", quiet)
     if options.json:
         print_json(estimate.as_dict())
     else:
         print(estimate.summary())
     return STATUS[estimate.status]
-
-
-FILES = ("estimate.json", "report.html", "identified.urdf", "identified.toml")
 
 
 def prepared_directory(name: str, force: bool) -> Path:
@@ -58,7 +62,40 @@ def prepared_directory(name: str, force: bool) -> Path:
     return directory
 
 
-def write(estimate: Estimate, directory: Path, *, force: bool) -> list[str]:
+def write(
+    estimate: Estimate,
+    directory: Path,
+    training: Sequence[Log],
+    unseen: Sequence[Log],
+    *,
+    force: bool,
+    quiet: bool,
+) -> list[str]:
     """All files of a result; their names."""
-    estimate.save(directory / "estimate.json", force=force)
-    return ["estimate.json"]
+    from dynid.report.from_estimate import report_data
+    from dynid.report.page import write_report
+
+    estimate.save(directory / ESTIMATE, force=force)
+    remark("writing the report ...", quiet)
+    health = check(estimate.robot, training)
+    command = shlex.join(["dynid", *sys.argv[1:]])
+    write_report(
+        directory / REPORT, report_data(estimate, training, unseen, health, command=command), force=force
+    )
+    return [ESTIMATE, REPORT, *_robot_file(estimate, directory, force=force, quiet=quiet)]
+
+
+def _robot_file(estimate: Estimate, directory: Path, *, force: bool, quiet: bool) -> list[str]:
+    """The robot's file with the physical set, in the format it came in: URDF, or else a DH table."""
+    from dynid.export.write import export, save
+
+    if not estimate.physical:
+        return []
+    format = "urdf" if estimate.source is not None else "toml"
+    try:
+        exported = export(estimate, format)
+    except DynidError as problem:
+        remark(f"note: no identified.{format}: {problem}", quiet)
+        return []
+    save(exported, directory / f"identified.{format}", force=force)
+    return [f"identified.{format}"]
