@@ -12,7 +12,7 @@ def add_export(commands: Commands) -> None:
     command.add_argument(
         "--format",
         metavar="FORMAT",
-        help="urdf (the robot's own file with new numbers, if it was one), mjcf, sdf, toml (a DH table), yaml "
+        help="urdf (the robot's own file with new numbers, if it was one), mjcf, sdf, toml (DH table), yaml "
         "(motor inertia and friction), pinocchio (Python), csv, latex; default: as the suffix of FILE says",
     )
     command.add_argument("-o", "--output", required=True, metavar="FILE", help="the file to write")
@@ -39,38 +39,46 @@ def add_payload(commands: Commands) -> None:
     command = new_command(
         commands, "payload", "Find mass, centre of mass and inertia of a load from logs without and with it."
     )
-    _two_runs(command)
     command.add_argument(
         "--method",
         default="auto",
         metavar="METHOD",
-        help="auto (default), difference (both logs as they are) or known (the robot's own numbers are right)",
+        help="difference of both runs, or known: the robot file's inertias are right, and --without may be "
+        "left away; default: the difference where there are both",
     )
+    _two_runs(command, needed=False)
 
 
 def add_gains(commands: Commands) -> None:
     command = new_command(
-        commands, "gains", "Find the drives' gains in Nm/A from logs of currents without and with a known load."
+        commands,
+        "gains",
+        "Find the drives' gains in Nm/A from logs of currents without and with a known load.",
     )
-    _two_runs(command)
+    _two_runs(command, needed=True)
     command.add_argument("--mass", type=float, required=True, metavar="M", help="of the load, kg")
     command.add_argument(
         "--com",
         type=numbers,
         metavar="X,Y,Z",
-        help="its centre of mass in the last link's frame, m; default: unknown, and found along with the gains",
+        help="its centre of mass in the last link's frame, m; default: found along with the gains",
     )
 
 
-def _two_runs(command: Parser) -> None:
+def _two_runs(command: Parser, needed: bool) -> None:
     command.add_argument("robot", metavar="ROBOT", help="a file or the name of a built-in")
-    for name, what in (("--without", "the arm alone"), ("--with", "the same arm with the load")):
+    runs = {
+        "without": ("the arm alone", needed),
+        "with": ("the same arm with the load, best in the same motion", True),
+    }
+    for name, (what, required) in runs.items():
         command.add_argument(
-            name,
-            dest=f"logs_{name.strip('-')}",
+            f"--{name}",
+            dest=f"logs_{name}",
             nargs="+",
             action="extend",
-            required=True,
+            required=required,
+            default=[],
             metavar="LOG",
             help=f"one log or several of {what}",
         )
@@ -78,6 +86,8 @@ def _two_runs(command: Parser) -> None:
     command.add_argument(
         "--cutoff-hz", type=float, metavar="F", help="of the equations' band; default: chosen from the logs"
     )
+    command.add_argument(
+        "--friction", default="auto", metavar="A,B,...", help="friction terms, as for 'dynid identify'"
+    )
     robot_options(command)
     log_options(command)
-
