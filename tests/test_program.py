@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynid.backends.ccode import c_function
-from dynid.program import Expr, Graph, Program, cos, gradient, sin
+from dynid.program import FRICTION, Expr, Graph, Program, cos, friction, gradient, sin
 from dynid.signs import needs_negation, polarities
 from dynid.simplify import simplify
 from dynid.steps import Operations, count, steps_of
@@ -166,6 +166,25 @@ def test_gradient_through_sine_and_cosine():
         return (np.sin(u * v) * np.cos(u + v) - np.cos(2 * v)).imag / h
 
     assert slopes == pytest.approx([complex_step(1, 0), complex_step(0, 1)], rel=1e-14)
+
+
+@pytest.mark.parametrize("kind", sorted(set(FRICTION) - {"root"}))
+@pytest.mark.parametrize("at", [-1.3, -0.2, 0.4, 2.1])
+def test_gradient_through_friction(kind: str, at: float):
+    """Against central differences; their error is of the order h^2 + eps / h, below 1e-9 for h = 1e-5."""
+    graph = Graph()
+    (x,) = graph.inputs("x", 1)
+    f = x * friction(kind, 2.0 * x)
+    (slope,) = Program(graph, ("x1",), tuple(gradient(f, [x]))).replay({"x1": at})
+    ahead, behind = (y * FRICTION[kind](2.0 * y) for y in (at + 1e-5, at - 1e-5))
+    assert slope == pytest.approx((ahead - behind) / 2e-5, abs=1e-8)
+
+
+def test_a_root_has_no_slope():
+    graph = Graph()
+    (x,) = graph.inputs("x", 1)
+    with pytest.raises(ValueError, match="root"):
+        gradient(friction("root", x), [x])
 
 
 # --- simplification, signs, steps ---------------------------------------------------------------------

@@ -5,10 +5,10 @@ themselves in a `Graph`, whose nodes are
 
     const c (c > 0) | input name | sin a | cos a | a * b | a + b | a - b
 
-and, for friction alone, the functions of `FRICTION`. An `Expr` is a node *with a sign*, so that -x, x and every sum or product that differs only in sign are
-one node: negation costs nothing and hides no common subexpression. Numbers stay Python floats until they
-meet an `Expr`, and vanish there where they can: 0 * x is the float 0.0, 1 * x is x. What a robot's
-geometry makes zero is therefore never recorded.
+and, for friction alone, the functions of `FRICTION`. An `Expr` is a node *with a sign*, so that -x, x and
+every sum or product that differs only in sign are one node: negation costs nothing and hides no common
+subexpression. Numbers stay Python floats until they meet an `Expr`, and vanish there where they can: 0 * x
+is the float 0.0, 1 * x is x. What a robot's geometry makes zero is therefore never recorded.
 
 A `Program` is a graph with named inputs and some of its expressions as outputs. It can be counted,
 differentiated, specialised to known inputs and replayed on any other kind of scalar (`replay`), which is
@@ -254,6 +254,17 @@ def gradient(output: Scalar, wrt: Sequence[Expr]) -> list[Scalar]:
                 accumulate(a, bar * Expr(graph, a, 1).cos())
             case ("cos", a):
                 accumulate(a, -(bar * Expr(graph, a, 1).sin()))
-            case _:  # constants and inputs depend on nothing
+            case ("tanh", a):
+                t = Expr(graph, k, 1)
+                accumulate(a, bar * (1.0 - t * t))
+            case ("abs", a):
+                accumulate(a, bar * Expr(graph, a, 1).of("sign"))
+            case ("bell", a):
+                accumulate(a, -2.0 * (bar * Expr(graph, a, 1) * Expr(graph, k, 1)))
+            case ("root", _):
+                raise ValueError(
+                    "the root of |x| has no slope at 0, and the graph no division for it elsewhere"
+                )
+            case _:  # constants and inputs depend on nothing, and a sign is constant in pieces
                 pass
     return [x.sign * adjoint.get(x.node, 0.0) for x in wrt]
