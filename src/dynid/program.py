@@ -263,7 +263,7 @@ def gradient(output: Scalar, wrt: Sequence[Expr]) -> list[Scalar]:
                 accumulate(a, -2.0 * (bar * Expr(graph, a, 1) * Expr(graph, k, 1)))
             case ("root", _):
                 raise ValueError(
-                    "the root of |x| has no slope at 0, and the graph no division for it elsewhere"
+                    "the root of |x| has no slope at 0"
                 )
             case _:  # constants and inputs depend on nothing, and a sign is constant in pieces
                 pass
