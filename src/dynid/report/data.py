@@ -93,11 +93,11 @@ class Motion:
 
 @dataclass(frozen=True, kw_only=True)
 class Essential:
-    """How few parameters would do: the error as parameters are left out, the least important first."""
+    """How few parameters would do."""
 
     kept: tuple[str, ...]
     dropped: tuple[str, ...]  # in the order in which they went
-    errors: tuple[float, ...]  # per cent, with all parameters and after each one that went
+    errors: tuple[float, ...]  # what stays unexplained, % of the efforts, as one after the other goes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -6,10 +6,12 @@ import platform
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dynid import __version__
+from dynid.errors import DynidError
 from dynid.estimate import Estimate
 from dynid.fit.judge import ILL, INSIGNIFICANT, OVERFITTED, POOR, listed
 from dynid.log.check import Report as Health
@@ -17,7 +19,6 @@ from dynid.log.log import Log
 from dynid.report.data import (
     Bodies,
     Compared,
-    Essential,
     Mark,
     Motion,
     Operations,
@@ -27,11 +28,15 @@ from dynid.report.data import (
     Role,
     Verdict,
 )
+from dynid.report.essential import essential_of
 from dynid.report.text import number, parameter_unit, shown
 from dynid.signals.derivatives import central
 from dynid.spatial import Array
 from dynid.statistics import correlation
 from dynid.validation import Score, scores
+
+if TYPE_CHECKING:
+    from dynid.codegen.functions import Generated
 
 PACKAGES = ("numpy", "scipy", "llvmlite", "clarabel")
 
@@ -42,12 +47,14 @@ def report_data(
     validation_logs: Sequence[Log] = (),
     health: Health | None = None,
     *,
-    essential: Essential | None = None,
-    operations: Sequence[Operations] = (),
+    operations: Sequence[Operations] | None = None,
     command: str | None = None,
     title: str | None = None,
 ) -> ReportData:
-    """Everything the report of an estimate shows; logs that were not seen by the fit come first."""
+    """Everything the report of an estimate shows; logs that were not seen by the fit come first.
+
+    `operations` are counted, without a search for cheaper programs, unless they are given.
+    """
     robot = estimate.robot
     compared = (
         *(_compared(estimate, log, "validation") for log in validation_logs),
@@ -62,10 +69,10 @@ def report_data(
         correlation=correlation(estimate.covariance),
         motions=tuple(_motion(log) for log in train_logs),
         excitation=tuple(_excitation(estimate, health)),
-        essential=essential,
+        essential=essential_of(estimate),
         bodies=_bodies(estimate, train_logs),
         health=health,
-        operations=tuple(operations),
+        operations=count(estimate) if operations is None else tuple(operations),
         choices=tuple((name, _said(value)) for name, value in estimate.choices.items()),
         provenance=tuple(_provenance(estimate, command)),
     )
@@ -248,6 +255,30 @@ def _middle_posture(log: Log) -> Array | None:
         return None
     middle = 0.5 * (usable.min(axis=0) + usable.max(axis=0))
     return usable[np.argmin(np.sum((usable - middle) ** 2, axis=1))]
+
+
+def count(estimate: Estimate) -> tuple[Operations, ...]:
+    """Operations of the code of an estimate's model as it is first written; none if it cannot be."""
+    from dynid.codegen.functions import generate
+
+    try:
+        return operations_of(generate(estimate.model, effort=0))
+    except DynidError:
+        return ()
+
+
+def operations_of(generated: Generated) -> tuple[Operations, ...]:
+    """Of all functions of generated code."""
+    return tuple(
+        Operations(
+            function=function.name,
+            mul=function.operations.mul,
+            add=function.operations.add,
+            neg=function.operations.neg,
+            sincos=function.operations.sincos,
+        )
+        for function in generated.functions
+    )
 
 
 # --- motion and origin --------------------------------------------------------------------------

@@ -201,30 +201,51 @@ def _pairs(names: Sequence[str]) -> list[list[str]]:
 
 
 def essentials(essential: Essential) -> Figure:
-    """The error of predictions as parameters go."""
-    total = len(essential.kept) + len(essential.dropped)
-    count = [total - k for k in range(len(essential.errors))]
-    texts = ["all parameters", *(f"without {in_figure(name)}" for name in essential.dropped)]
+    """What stays unexplained as parameters go, the least important first."""
+    errors = np.array(essential.errors)
+    count = np.arange(len(errors), 0, -1, dtype=np.float64)
     data: list[Trace] = [
         {
             "type": "scatter",
             "mode": "lines+markers",
             "x": count,
-            "y": list(essential.errors),
-            "hovertext": texts[: len(count)],
-            "hovertemplate": "%{hovertext}<br>%{x} parameters: %{y:.3g} %<extra></extra>",
+            "y": errors,
+            "hovertemplate": "%{x} parameters: %{y:.3g} % unexplained<extra></extra>",
             "line": {"color": "@predicted", "width": 1.6},
             "marker": {"size": 5, "color": "@predicted"},
             "showlegend": False,
         }
     ]
+    enough = float(len(essential.kept))
     common = layout(
-        300,
+        320,
         xaxis=axis("parameters kept", autorange="reversed"),
-        yaxis=axis("error [%]", rangemode="tozero"),
+        yaxis=axis("unexplained [%]", type="log", exponentformat="none"),
+        annotations=[
+            {
+                "text": f"{len(essential.kept)} essential",
+                "x": enough,
+                "y": 1,
+                "yref": "y domain",
+                "xanchor": "right",
+                "yanchor": "top",
+                "showarrow": False,
+            }
+        ],
+        shapes=[
+            {
+                "type": "line",
+                "x0": enough,
+                "x1": enough,
+                "yref": "y domain",
+                "y0": 0,
+                "y1": 1,
+                "line": {"color": "@muted", "width": 1, "dash": "dot"},
+            }
+        ],
     )
     return Figure(
-        caption="Error of the prediction as parameters are left out, least important first",
+        caption="Unexplained share of the efforts as parameters are left out, the least important first",
         data=data,
         layout=common,
     )
