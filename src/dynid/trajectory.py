@@ -55,8 +55,8 @@ class Trajectory:
     notes: tuple[str, ...] = ()  # what was left out or worked out by the reader
 
     @cached_property
-    def _coefficients(self) -> Array:
-        """Of each interval's quintic in u = 0 .. 1, (N - 1, 6, n)."""
+    def coefficients(self) -> Array:
+        """Of 1, u .. u^5 in each interval, u = 0 .. 1 from one sample to the next, (N - 1, 6, n)."""
         h = np.diff(self.times)[:, None]
         first = (self.q[:-1], h * self.qd[:-1], h * h * self.qdd[:-1])
         last = (self.q[1:], h * self.qd[1:], h * h * self.qdd[1:])
@@ -75,7 +75,7 @@ class Trajectory:
         rates[0] = powers
         rates[1, 1:] = _EXPONENTS[1:] * powers[:-1] / h
         rates[2, 2:] = _EXPONENTS[2:] * _EXPONENTS[1:-1] * powers[:-2] / (h * h)
-        return rates @ self._coefficients[k]
+        return rates @ self.coefficients[k]
 
 
 def make_trajectory(

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from dynid import __version__
-from dynid.cli import logs, models, motions
+from dynid.cli import code, experiments, fits, logs, models, motions, results
 from dynid.cli.common import ACCEPTED, DOUBTFUL, FAILED, Parser
 
 
@@ -30,7 +30,14 @@ def parser() -> argparse.ArgumentParser:
     models.add_robots(commands)
     models.add_base(commands)
     logs.add_check(commands)
+    fits.add_identify(commands)
+    fits.add_validate(commands)
     motions.add_simulate(commands)
+    code.add_codegen(commands)
+    results.add_export(commands)
+    results.add_payload(commands)
+    results.add_gains(commands)
+    experiments.add_plan(commands)
     return root
 
 

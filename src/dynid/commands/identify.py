@@ -35,6 +35,7 @@ def run(options: argparse.Namespace) -> int:
         robot,
         training,
         validate=unseen,
+        plan=options.plan,
         report=lambda text: remark(f"{text} ...", quiet),
         **{name: getattr(options, name) for name in FIT_OPTIONS if hasattr(options, name)},
     )

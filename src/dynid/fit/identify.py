@@ -24,6 +24,7 @@ from dynid.fit.choose import choose_further, choose_weight, choose_width, folds_
 from dynid.fit.delay import Delay, advanced, estimate_delay
 from dynid.fit.judge import judge
 from dynid.fit.methods import METHODS, Answer, Problem, fit
+from dynid.fit.one_joint_logs import one_joint
 from dynid.fit.options import FRICTION_WORDS, Options
 from dynid.fit.solve import Prior
 from dynid.fit.system import System, Terms, system_of
@@ -47,6 +48,7 @@ def identify(
     logs: Source | Sequence[Source],
     *,
     validate: Source | Sequence[Source] = (),
+    plan: str | os.PathLike[str] | None = None,
     report: Report | None = None,
     **options: Any,
 ) -> Estimate:
@@ -54,7 +56,8 @@ def identify(
 
     Logs are `Log`s or paths; options that `read_log` knows (effort=, gain=, ...) say how to read paths. All
     others are those of `Options`, by default chosen from the training logs. `validate` are logs to score the
-    result on, which have no part in it. `report` is told what is being done.
+    result on, which have no part in it. `plan` is the plan.json of which the logs are the experiments, for
+    method="one-joint". `report` is told what is being done.
     """
     started = time.perf_counter()
     say = report or _silently
@@ -63,6 +66,9 @@ def identify(
     training = _read(robot, logs, reading)
     unseen = _read(robot, validate, reading)
     _check_together(training)
+    differences: list[str] = []
+    if plan is not None:
+        training, differences = _as_planned(plan, robot, training, chosen)
     if chosen.friction_side is not None:
         robot = replace(robot, friction_side=chosen.friction_side)
     prepared = _prepare(robot, training, chosen, say)
@@ -76,6 +82,7 @@ def identify(
         say("validating")
     return replace(
         estimate,
+        advice=(*estimate.advice, *differences),
         validation=MappingProxyType({log.provenance.source: estimate.validate(log) for log in unseen}),
         seconds=time.perf_counter() - started,
     )
@@ -132,6 +139,18 @@ def _check_together(logs: Sequence[Log]) -> None:
 
 def _names(log: Log) -> str:
     return ", ".join(map(quote, sorted(log.extra))) or "(none)"
+
+
+def _as_planned(
+    plan: str | os.PathLike[str], robot: Robot, logs: Sequence[Log], options: Options
+) -> tuple[list[Log], list[str]]:
+    """The logs in the order of a plan, and what is not as planned."""
+    from dynid.plan.match import match
+    from dynid.plan.plan_file import read_plan
+
+    if options.method != "one-joint":
+        raise ArgumentError(f"a plan is for the method 'one-joint', not for {options.method!r}")
+    return match(read_plan(plan, robot), robot, logs)
 
 
 # --- choices -------------------------------------------------------------------------------------------
@@ -250,6 +269,8 @@ def _prior(
     """What the values are drawn to, and how strongly, as far as held-out data want it."""
     known = _known_values(system)
     kind = options.prior
+    if kind == "auto" and options.method == "one-joint":
+        kind = "none"  # each joint's own equation, as the plan has it, or nothing
     if kind == "auto":
         kind = "ridge" if known is None else "cad"
     if kind == "cad" and known is None:
@@ -331,7 +352,10 @@ def _estimate(prepared: _Prepared, answer: Answer, training: Sequence[Log]) -> E
         logs=tuple(log.provenance for log in training),
     )
     train: Mapping[str, Score] = first.validate(training)
-    left_out = held_out(system, prepared.samples, prepared.prior)
+    if prepared.options.method == "one-joint":
+        left_out = one_joint(system, prepared.samples).held_out()
+    else:
+        left_out = held_out(system, prepared.samples, prepared.prior)
     verdict = judge(system, prepared.samples, solution, uncertainty, train, left_out)
     errors = np.full(system.robot.dof, np.nan) if left_out is None else 100.0 * left_out
     return replace(

@@ -11,6 +11,7 @@ from dynid.fit import runs
 from dynid.fit.energy import reduce_energy, reduce_power
 from dynid.fit.instrumental import instrumental, projected_runs
 from dynid.fit.momentum import reduce_momentum
+from dynid.fit.one_joint_logs import one_joint
 from dynid.fit.reduction import Reduction, reduce, total
 from dynid.fit.robust import Loss, robust
 from dynid.fit.solve import Prior, Solution, ordinary, weighted
@@ -125,6 +126,14 @@ def _of_all_joints(
     return estimator
 
 
+def _one_joint(problem: Problem) -> Answer:
+    """Backwards from the last joint, each from its own equation."""
+    if problem.prior is not None and problem.prior.weight > 0.0:
+        raise ArgumentError("the method 'one-joint' takes no prior: prior='none' leaves it out")
+    found = one_joint(problem.system, problem.logs).fit()
+    return Answer(found.solution, found.noise, found.uncertainty, found.remarks)
+
+
 METHODS: Mapping[str, Callable[[Problem], Answer]] = MappingProxyType(
     {
         "wls": _wls,
@@ -136,5 +145,6 @@ METHODS: Mapping[str, Callable[[Problem], Answer]] = MappingProxyType(
         "energy": _of_all_joints(reduce_energy, runs.energy_runs),
         "power": _of_all_joints(reduce_power, runs.power_runs),
         "momentum": _momentum,
+        "one-joint": _one_joint,
     }
 )

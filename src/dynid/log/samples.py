@@ -240,8 +240,8 @@ class Even:
 
     def __getitem__(self, inner: slice) -> Even:
         extra = {name: values[inner] for name, values in self.extra.items()}
-        arrays = (self.time, self.q, self.qd, self.qdd, self.tau)
-        return Even(*(values[inner] for values in arrays), extra)
+        q, qd, qdd = self.q[inner], self.qd[inner], self.qdd[inner]
+        return Even(self.time[inner], q, qd, qdd, self.tau[inner], extra)
 
 
 def even(log: CleanLog, rows: slice, clock: Array, band: Band, how: Conditioning) -> Even:
