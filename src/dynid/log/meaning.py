@@ -124,7 +124,7 @@ def _per_joint(robot: Robot, name: str, values: ArrayLike | None) -> Array | Non
 
 
 def _written(values: Array) -> str:
-    return ",".join(f"{value:.17g}" for value in values)
+    return ",".join(np.format_float_positional(value, trim="-") for value in values)
 
 
 def _unless_identity(matrix: Array) -> Array | None:

@@ -123,7 +123,8 @@ def distributions(compared: Compared, robot: Robot) -> Figure:
             axes[long_key("x", at)] = axis(title, domain=columns[column], anchor=y, **ABSCISSAS[column])
             axes[long_key("y", at)] = axis(domain=shares[row], anchor=x, **ORDINATES[column])
         notes.append(headline(f"<b>{names[j]}</b>", key("x", 3 * row), key("y", 3 * row)))
-        notes.append(headline(f"{unit}/√Hz", key("x", 3 * row + 1), key("y", 3 * row + 1)))
+        unit_of_spectrum = headline(f"{unit}/√Hz", key("x", 3 * row + 1), key("y", 3 * row + 1))
+        notes.append({**unit_of_spectrum, "x": 1, "xanchor": "right"})
     common = layout(height + RAISED, **axes, annotations=notes)
     common["margin"] = {**common["margin"], "t": TOP + RAISED}
     common["legend"] = {**common["legend"], "y": 1 + 24 / (height - TOP - BOTTOM)}

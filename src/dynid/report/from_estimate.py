@@ -6,7 +6,7 @@ import platform
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -134,7 +134,7 @@ def _logs(count: int) -> str:
 def _held_out(estimate: Estimate) -> Iterator[Reason]:
     """Parts of the training logs that were left out in turn."""
     pairs = [
-        (held, estimate.train[joint].percent)
+        (held, estimate.train[joint].percent_moving)
         for joint, held in estimate.held_out.items()
         if joint in estimate.train and np.isfinite(held)
     ]
@@ -143,7 +143,7 @@ def _held_out(estimate: Estimate) -> Iterator[Reason]:
         yield Reason(
             mark="good" if held <= max(OVERFITTED * inside, 20.0) else "caution",
             text=f"Held-out parts of the training logs are predicted with {number(float(held), 3)} %, "
-            f"the logs themselves with {number(float(inside), 3)} % (median joint).",
+            f"the logs themselves with {number(float(inside), 3)} % (median joint, while moving).",
         )
 
 
@@ -332,4 +332,10 @@ def _provenance(estimate: Estimate, command: str | None) -> Iterator[tuple[str, 
 
 
 def _said(value: object) -> str:
+    """A choice as a person would write it."""
+    if isinstance(value, Mapping):
+        entries = cast("Mapping[str, object]", value).items()
+        return "; ".join(f"{key.replace('_', ' ')}: {_said(entry)}" for key, entry in entries)
+    if isinstance(value, list | tuple):
+        return "; ".join(_said(entry) for entry in cast("Sequence[object]", value)) or "none"
     return number(value) if isinstance(value, float) else str(value)

@@ -25,7 +25,7 @@ from dynid.report.colours import THEMES
 from dynid.report.data import Compared, ReportData
 from dynid.report.encode import script_json
 from dynid.report.figure import Figure
-from dynid.report.text import effort_unit, number, shown, with_uncertainty
+from dynid.report.text import effort_unit, number, percent, shown, with_uncertainty
 
 jinja2: Any = import_module("jinja2")  # its types know no filters but its own
 
@@ -155,7 +155,7 @@ def _environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(number=number, shown=shown, units=_units, basename=_basename)
+    environment.filters.update(number=number, percent=percent, shown=shown, units=_units, basename=_basename)
     environment.globals.update(with_uncertainty=with_uncertainty)
     return environment
 

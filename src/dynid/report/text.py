@@ -63,6 +63,13 @@ def number(value: float, digits: int = 4) -> str:
     return mantissa.replace("-", "−")
 
 
+def percent(value: float) -> str:
+    """A share of which nobody wants to know more than two digits, nor how often it is beyond a thousand."""
+    if math.isfinite(value) and abs(value) >= 100.0:
+        return f"{value:.0f}" if value <= 1000.0 else "> 1000"
+    return number(value, 2)
+
+
 def with_uncertainty(value: float, std: float) -> tuple[str, str]:
     """Value and standard deviation to the same decimal place: two digits of the deviation."""
     if not (math.isfinite(std) and math.isfinite(value) and std > 0.0):
@@ -70,7 +77,7 @@ def with_uncertainty(value: float, std: float) -> tuple[str, str]:
     places = 1 - math.floor(math.log10(std))
     if places < 0 or places > 7:
         return number(value, 6), number(std, 2)
-    return f"{value:.{places}f}".replace("-", "−"), f"{std:.{places}f}"
+    return f"{value:z.{places}f}".replace("-", "−"), f"{std:.{places}f}"
 
 
 # --- units --------------------------------------------------------------------------------------

@@ -220,7 +220,7 @@ def essentials(essential: Essential) -> Figure:
     common = layout(
         320,
         xaxis=axis("parameters kept", autorange="reversed"),
-        yaxis=axis("unexplained [%]", type="log", exponentformat="none"),
+        yaxis=axis("unexplained [%]", type="log", **_ticks(errors)),
         annotations=[
             {
                 "text": f"{len(essential.kept)} essential",
@@ -249,3 +249,10 @@ def essentials(essential: Essential) -> Figure:
         data=data,
         layout=common,
     )
+
+
+def _ticks(values: Array) -> dict[str, Any]:
+    """Ticks at 1, 2 and 5 of every power of ten, for a logarithmic axis."""
+    low, high = (math.floor(math.log10(max(float(x), 1e-9))) for x in (values.min(), values.max()))
+    ticks = [digit * 10.0**power for power in range(low, high + 1) for digit in (1, 2, 5)]
+    return {"tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}

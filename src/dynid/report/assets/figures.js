@@ -24,16 +24,32 @@ const dynid = (() => {
     return Object.fromEntries(Object.entries(part).map(([key, p]) => [key, prepared(p, colours)]));
   }
 
+  const NARROW = 560; // px
   const theme = () => content.themes[document.documentElement.dataset.theme];
   // Panels that are not shown have no size: the width is that of the section around.
   const width = (element) => Math.floor(element.closest("section").querySelector("h2").getBoundingClientRect().width);
   const config = { displaylogo: false, responsive: false, modeBarButtons: [["zoom2d", "pan2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"], ["toImage"]] };
 
+  // Where names would lie on each other: the key above the headlines, fewer ticks, a map without names.
+  function narrowed(layout, data, wide) {
+    Object.assign(layout.margin, { l: 40, r: 6, t: layout.margin.t + 22 });
+    layout.height += 22;
+    layout.legend.y = 1 + 20 / (layout.height - layout.margin.t - layout.margin.b);
+    for (const [name, axis] of Object.entries(layout)) {
+      if (/^xaxis/.test(name)) Object.assign(axis, { nticks: 4, tickangle: 0 });
+    }
+    if (data.some((trace) => trace.type === "heatmap")) {
+      layout.height = wide + 40;
+      layout.xaxis.showticklabels = layout.yaxis.showticklabels = false;
+    }
+  }
+
   function draw(element, wide = width(element), colours = theme()) {
     const figure = drawn.get(element);
     const layout = prepared(figure.layout, colours);
     layout.width = wide;
-    if (wide < 560) Object.assign(layout.margin, { l: 40, r: 6 });
+    if (wide < NARROW) narrowed(layout, figure.data, wide);
+    element.style.minHeight = layout.height + "px";
     return Plotly.react(element, prepared(figure.data, colours), layout, config);
   }
 
