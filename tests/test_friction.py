@@ -83,18 +83,39 @@ def test_the_power_lost_is_the_same_on_both_sides_and_never_gained(seed: int, wi
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["joint", "motor"]))
-def test_the_chord_leads_from_rest_to_the_efforts(seed: int, side: str) -> None:
-    terms = friction(seed, side, width=0.05)
+def test_near_rest_damping_is_the_chord_from_there(seed: int, side: str) -> None:
+    terms = friction(seed, side, width=30.0)
     qd = velocities(seed + 1)
-    chords = terms.chord(qd)
+    chords = terms.damping(qd)
     reached = np.einsum("nij,nj->ni", chords, qd) + terms.efforts(np.zeros(3))
     np.testing.assert_allclose(reached, terms.efforts(qd), rtol=1e-11, atol=1e-12)
     assert np.linalg.eigvalsh(chords).min() > 0.0  # what an integrator relies on
 
 
-def test_the_chord_at_rest_is_the_slope_there() -> None:
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["joint", "motor"]))
+def test_damping_of_what_slides_is_the_slope(seed: int, side: str) -> None:
+    """Against tanh's derivative; a secant over w / 4 errs by at most w^2 f''' / 384, with f''' <= 2 Fc / w^3."""
+    width = 0.05
+    terms = friction(seed, side, width)
+    qd = velocities(seed + 1)
+    v = qd @ terms.rates.T
+    slope = terms.viscous + terms.coulomb / (width * np.cosh(v / width) ** 2)
+    sliding = np.all(np.abs(v) > 3.0 * width, axis=1)
+    assert sliding.any()
+    exact = np.einsum("ki,nk,kj->nij", terms.rates, slope, terms.rates)
+    margin = np.abs(terms.rates).sum() ** 2 * terms.coulomb.max() / width / 192.0
+    np.testing.assert_allclose(terms.damping(qd)[sliding], exact[sliding], rtol=0, atol=margin)
+
+
+def test_damping_at_rest_is_the_slope_there() -> None:
     terms = friction(8, width=1e-3)
-    np.testing.assert_allclose(terms.chord(np.zeros(3)), np.diag(terms.viscous + terms.coulomb / 1e-3))
+    np.testing.assert_allclose(terms.damping(np.zeros(3)), np.diag(terms.viscous + terms.coulomb / 1e-3))
+
+
+def test_damping_leaves_load_dependent_friction_out() -> None:
+    terms = friction(8, width=1e-3)
+    loaded = Friction(**{**vars(terms), "further": {"Fl": np.ones(3)}})
+    np.testing.assert_array_equal(loaded.damping(velocities(2)), terms.damping(velocities(2)))
 
 
 def test_motor_inertia_has_the_motors_kinetic_energy() -> None:

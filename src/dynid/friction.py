@@ -12,7 +12,7 @@ where s(v) is the sign of v, 0 at 0, or tanh(v / width) where a width is given. 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 
@@ -31,6 +31,7 @@ FURTHER = {
     "Fl": "load-dependent: s(v) |rigid effort on the drive|",
 }
 STRIBECK_SPEED = 0.1  # rad/s or m/s, where nobody has found a better one
+NEAR_REST = 3.0  # widths of Coulomb friction: what is slower has not left its step
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -72,12 +73,15 @@ class Friction:
 
     def efforts(self, qd: ArrayLike, load: ArrayLike | None = None) -> Array:
         """Efforts on the joints that overcome friction, (n,) or (N, n); `load` as for `columns`."""
-        v = np.asarray(qd, dtype=np.float64) @ self.rates.T
+        return self._drag(np.asarray(qd, dtype=np.float64) @ self.rates.T, load) @ self.rates
+
+    def _drag(self, v: Array, load: ArrayLike | None = None) -> Array:
+        """The same on the drives, which move at v."""
         total = np.zeros_like(v)
         for letter, constant in self.constants.items():
             if constant.any():
                 total += constant * self._term(letter, v, load)
-        return total @ self.rates
+        return total
 
     def columns(
         self, qd: ArrayLike, letters: Sequence[str] | None = None, load: ArrayLike | None = None
@@ -91,20 +95,22 @@ class Friction:
         terms = (self._term(letter, v, load) for letter in letters or self.constants)
         return np.concatenate([_on_joints(term, self.rates) for term in terms], axis=-1)
 
-    def chord(self, qd: ArrayLike) -> Array:
-        """D(qd) with efforts = D qd + efforts at rest, (n, n) or (N, n, n); Coulomb needs a width here.
+    def damping(self, qd: ArrayLike) -> Array:
+        """D(qd) by which an integrator takes the efforts to change, D dqd; (n, n) or (N, n, n).
 
-        Without load-dependent friction.
+        It is the slope of drives that slide. Of those near rest it is the chord from rest to where they are,
+        which is steeper: so a drive that friction stops does stop, and is not thrown across. Coulomb friction
+        needs a width here; load-dependent friction is left out.
         """
         v = np.asarray(qd, dtype=np.float64) @ self.rates.T
-        v = np.where(np.abs(v) < 1e-6 * np.asarray(self.width), 1e-6 * np.asarray(self.width), v)
-        slope = np.zeros_like(v)  # below that, tanh(v / width) / v has reached 1 / width
-        with np.errstate(divide="ignore", invalid="ignore"):
-            for letter, constant in self.constants.items():
-                if letter not in ("Fo", "Fl") and constant.any():
-                    slope += np.where(v != 0.0, constant * self._term(letter, v, None) / v, 0.0)
-            slope += np.where(v == 0.0, self.viscous, 0.0)
-        return _on_joints(slope, self.rates) @ self.rates
+        slides = np.abs(v) > NEAR_REST * np.asarray(self.width)
+        nearby = np.asarray(self.width) / 8.0
+        behind = np.where(slides, v - nearby, 0.0)
+        moving = np.where(np.abs(v) > 1e-5 * nearby, v, 1e-5 * nearby)
+        ahead = np.where(slides, v + nearby, moving)
+        unloaded = replace(self, further={k: x for k, x in self.further.items() if k != "Fl"})
+        drag = unloaded._drag(ahead) - unloaded._drag(behind)
+        return _on_joints(drag / (ahead - behind), self.rates) @ self.rates
 
     def _term(self, letter: str, v: Array, load: ArrayLike | None) -> Array:
         """What one unit of a constant does to its drive at velocity v."""

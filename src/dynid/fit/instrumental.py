@@ -188,7 +188,7 @@ class _Loop:
         return H, self._law.effort(t, p, v) - model.efforts(p, v, np.zeros_like(p))
 
     def stiffness_and_damping(self, p: Array, v: Array) -> tuple[Array, Array]:
-        return self._none, self._model.friction.chord(v)
+        return self._none, self._model.friction.damping(v)
 
 
 # --- the equations ---------------------------------------------------------------------------------------

@@ -6,9 +6,9 @@ the Jacobian. Ours has only what is stiff, stiffness K and damping D of  H p'' =
 
     dF/dp ~ -K    dF/dp' ~ -D
 
-with friction's D its chord, not its slope: a joint brought to rest by friction then stops instead of being
-thrown across. The coefficients are those of ROS34PW2 by Rang and Angermann (BIT 45, 2005): L-stable, order 3,
-with an embedded method of order 2 for the error.
+with friction's D as `Friction.damping` has it: the slope, but the chord near rest. The coefficients are those
+of ROS34PW2 by Rang and Angermann (BIT 45, 2005): L-stable, order 3, with an embedded method of order 2 for
+the error.
 """
 
 from __future__ import annotations

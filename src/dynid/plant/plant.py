@@ -65,9 +65,9 @@ class Plant:
         return H, h
 
     def damping(self, v: Array) -> Array:
-        """D with h(p, v) changing by about D dv: gears, and the chord of friction."""
+        """D with h(p, v) changing by about D dv: gears, and friction."""
         D = self._gear_damping.copy()
-        D[self._rubbing, self._rubbing] += self.friction.chord(v[self._rubbing])
+        D[self._rubbing, self._rubbing] += self.friction.damping(v[self._rubbing])
         return D
 
     def at_rest(self, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array]:
