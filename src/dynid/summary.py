@@ -6,11 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from dynid.report.text import shown
 from dynid.validation import Score
 
 if TYPE_CHECKING:
     from dynid.estimate import Estimate
 
+LONGEST = 1000  # characters of a line; names in it are from files
 WIDTH = 100  # characters of a line of advice
 FORMULA = 60  # characters of a formula
 VERDICTS = {
@@ -28,7 +30,7 @@ def summary(estimate: Estimate) -> str:
     for log, scores in estimate.validation.items():
         lines += ["", *score_table(f"validation on {log}", scores)]
     lines += ["", *parameter_table(estimate), "", _foot(estimate)]
-    return "\n".join(lines)
+    return "\n".join(shown(line, LONGEST) for line in lines)
 
 
 def score_table(title: str, scores: Mapping[str, Score]) -> list[str]:
@@ -43,10 +45,8 @@ def score_table(title: str, scores: Mapping[str, Score]) -> list[str]:
         )
         for joint, score in scores.items()
     ]
-    return [
-        f"{title}, error of the predicted efforts (Nm or N; % of the measured RMS):",
-        *_aligned(head, rows),
-    ]
+    title = f"{title}, error of the predicted efforts (Nm or N; % of the measured RMS):"
+    return [shown(line, LONGEST) for line in (title, *_aligned(head, rows))]
 
 
 def parameter_table(estimate: Estimate) -> list[str]:
