@@ -94,7 +94,7 @@ def test_near_rest_damping_is_the_chord_from_there(seed: int, side: str) -> None
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["joint", "motor"]))
 def test_damping_of_what_slides_is_the_slope(seed: int, side: str) -> None:
-    """Against tanh's derivative; a secant over w / 4 errs by at most w^2 f''' / 384, with f''' <= 2 Fc / w^3."""
+    """Against tanh's derivative; a secant over w / 4 errs by at most w^2 f''' / 384, f''' <= 2 Fc / w^3."""
     width = 0.05
     terms = friction(seed, side, width)
     qd = velocities(seed + 1)

@@ -5,8 +5,9 @@ on the motors reach the joints through T^-T, so with R = 1 on the joint side and
 
     v = R qd      friction = R' (Fv v + Fc s(v) + Fo + ...)      motors = T^-T diag(Ia) T^-1 qdd
 
-where s(v) is the sign of v, 0 at 0, or tanh(v / width) where a width is given. Besides viscous (Fv), Coulomb
-(Fc) and offset (Fo) there are `FURTHER` terms. Arrays of one sample are (n,), of N samples (N, n).
+where s(v) is the sign of v, 0 at 0, or tanh(v / width) where a width is given. Of motions whose samples come
+in the order of time it may be the sense of sliding of `presliding` instead. Besides viscous (Fv), Coulomb (Fc)
+and offset (Fo) there are `FURTHER` terms. Arrays of one sample are (n,), of N samples (N, n).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dynid import presliding
 from dynid.errors import ArgumentError, RobotError, choices
 from dynid.robot import Joint, Robot, Side
 from dynid.spatial import Array, frozen
@@ -46,6 +48,7 @@ class Friction:
     transmission: Array | None = None  # (n, n), qd_joint = transmission @ qd_motor; None is the identity
     width: float | Array = 0.0  # rad/s or m/s on the side where friction acts, of all or (n,); 0: the sign
     stribeck_speed: float | Array = STRIBECK_SPEED
+    reach: float | Array = 0.0  # rad or m over which friction turns after a reversal; 0: it has no memory
 
     def __post_init__(self) -> None:
         for letter in self.further:
@@ -66,21 +69,41 @@ class Friction:
         """All constants by their letters, (n,) each."""
         return {"Fv": self.viscous, "Fc": self.coulomb, "Fo": self.offset, **self.further}
 
+    @cached_property
+    def _present(self) -> tuple[tuple[str, Array], ...]:
+        """Constants that some drive has."""
+        return tuple((letter, constant) for letter, constant in self.constants.items() if constant.any())
+
     @property
     def names(self) -> tuple[str, ...]:
         """The constants' names in the order of `columns`, (terms n,)."""
         return tuple(f"{letter}{k + 1}" for letter in self.constants for k in range(self.dof))
 
-    def efforts(self, qd: ArrayLike, load: ArrayLike | None = None) -> Array:
-        """Efforts on the joints that overcome friction, (n,) or (N, n); `load` as for `columns`."""
-        return self._drag(np.asarray(qd, dtype=np.float64) @ self.rates.T, load) @ self.rates
+    def efforts(
+        self, qd: ArrayLike, load: ArrayLike | None = None, sliding: ArrayLike | None = None
+    ) -> Array:
+        """Efforts on the joints that overcome friction, (n,) or (N, n).
 
-    def _drag(self, v: Array, load: ArrayLike | None = None) -> Array:
+        `load` as for `columns`; `sliding`, in place of s(v), as `sliding` finds it.
+        """
+        return self._drag(np.asarray(qd, dtype=np.float64) @ self.rates.T, load, sliding) @ self.rates
+
+    def sliding(self, q: ArrayLike, qd: ArrayLike) -> Array | None:
+        """The sense in which each drive slides, (N, n) in -1 .. 1, of samples (N, n) in the order of time.
+
+        None where friction has no memory.
+        """
+        if not np.any(self.reach):
+            return None
+        way, v = (np.asarray(x, dtype=np.float64) @ self.rates.T for x in (q, qd))
+        reach = np.broadcast_to(np.asarray(self.reach, dtype=np.float64), (self.dof,))
+        return presliding.sliding(way, direction(v[0], self.width), reach)
+
+    def _drag(self, v: Array, load: ArrayLike | None = None, sliding: ArrayLike | None = None) -> Array:
         """The same on the drives, which move at v."""
         total = np.zeros_like(v)
-        for letter, constant in self.constants.items():
-            if constant.any():
-                total += constant * self._term(letter, v, load)
+        for letter, constant in self._present:
+            total += constant * self._term(letter, v, load, sliding)
         return total
 
     def columns(
@@ -112,39 +135,45 @@ class Friction:
         drag = unloaded._drag(ahead) - unloaded._drag(behind)
         return _on_joints(drag / (ahead - behind), self.rates) @ self.rates
 
-    def _term(self, letter: str, v: Array, load: ArrayLike | None) -> Array:
+    def _term(
+        self, letter: str, v: Array, load: ArrayLike | None, sliding: ArrayLike | None = None
+    ) -> Array:
         """What one unit of a constant does to its drive at velocity v."""
         on_drive = None
         if letter == "Fl":
             if load is None:
                 raise ArgumentError("load-dependent friction (Fl) needs the rigid bodies' efforts: load=")
             on_drive = np.asarray(load, dtype=np.float64) @ np.linalg.inv(self.rates)
-        return term(letter, v, self.width, self.stribeck_speed, on_drive)
+        s = direction(v, self.width) if sliding is None else np.asarray(sliding, dtype=np.float64)
+        return term(letter, v, s, self.stribeck_speed, on_drive)
 
 
 def term(
     letter: str,
     v: Array,
-    width: float | Array = 0.0,
+    s: Array,
     stribeck_speed: float | Array = STRIBECK_SPEED,
     load: Array | None = None,
 ) -> Array:
-    """What one unit of a friction constant does to its drive at velocity v under the effort `load`, as v."""
+    """What one unit of a friction constant does to its drive at velocity v under the effort `load`, as v.
+
+    s is the `direction` of v, or the sense of sliding.
+    """
     match letter:
         case "Fv":
             return v
         case "Fc":
-            return direction(v, width)
+            return s
         case "Fo":
             return np.ones_like(v)
         case "Fa":
             return np.abs(v)
         case "Fs":
-            return direction(v, width) * np.exp(-((v / stribeck_speed) ** 2))
+            return s * np.exp(-((v / stribeck_speed) ** 2))
         case "Fr":
-            return direction(v, width) * np.sqrt(np.abs(v))
+            return s * np.sqrt(np.abs(v))
         case "Fl" if load is not None:
-            return direction(v, width) * np.abs(load)
+            return s * np.abs(load)
         case _:
             raise ArgumentError(f"friction term {choices(letter, (*SIMPLE, *FURTHER))}")
 

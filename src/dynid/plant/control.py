@@ -7,6 +7,7 @@ know of the robot is a nominal model with rigid gears, perhaps that of another r
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, Protocol, get_args
 
 import numpy as np
@@ -75,11 +76,18 @@ class Servo:
         omega = 2.0 * np.pi * control.bandwidth_hz
         self._stiffness = inertia * omega**2
         self._damping = inertia * (2.0 * control.damping_ratio * omega)
+        self._known = lru_cache(maxsize=8)(self._foreseen)  # a step ends where the next one starts
+
+    def _foreseen(self, t: float) -> Array:
+        """What the model asks for at the desired motion, or what held the start."""
+        if self._model is None:
+            return self._hold
+        q, qd, qdd = self._trajectory.at(t)
+        return _inverse_dynamics(self._model, q, qd, qdd, qd)
 
     def effort(self, t: float, theta: Array, theta_rate: Array) -> Array:
-        q, qd, qdd = self._trajectory.at(t)
-        known = self._hold if self._model is None else _inverse_dynamics(self._model, q, qd, qdd, qd)
-        return known + self._stiffness * (q - theta) + self._damping * (qd - theta_rate)
+        q, qd, _ = self._trajectory.at(t)
+        return self._known(t) + self._stiffness * (q - theta) + self._damping * (qd - theta_rate)
 
 
 class ComputedTorque:
