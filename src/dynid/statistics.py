@@ -12,7 +12,7 @@ a spectrum, so that X' Omega X is a sum over frequencies.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
@@ -51,6 +51,10 @@ class Uncertainty:
     @property
     def std(self) -> Array:
         return deviations(self.covariance)
+
+    def widened(self, more: Array) -> Uncertainty:
+        """With a further covariance (p, p), of something else than noise."""
+        return replace(self, covariance=frozen(self.covariance + more))
 
 
 def deviations(covariance: Array) -> Array:

@@ -8,7 +8,7 @@ error relative to the efforts decides. Nothing is random, and a candidate costs 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -86,6 +86,7 @@ class Choice:
     value: float
     candidates: tuple[float, ...]
     scores: tuple[float, ...]
+    equations: tuple[Reduction, ...] = field(default=(), repr=False)  # of all folds, where candidates differ
 
     def __str__(self) -> str:
         tried = ", ".join(
@@ -97,13 +98,15 @@ class Choice:
 def choose_width(system: System, logs: Sequence[Samples]) -> Choice:
     """The width of Coulomb friction's step that predicts held-out folds best."""
     found: list[tuple[float, float]] = []
+    equations: list[Reduction] = []
     for width in WIDTHS:
         folds = folds_of(system.shaped(replace(system.terms, width=width)), logs)
         if folds is None:
             return Choice(system.terms.width, (), ())
         found.append((width, score(folds.errors())))
+        equations.append(total(folds.fitted))
     best = min(found, key=lambda pair: pair[1])
-    return Choice(best[0], tuple(w for w, _ in found), tuple(s for _, s in found))
+    return Choice(best[0], tuple(w for w, _ in found), tuple(s for _, s in found), tuple(equations))
 
 
 def choose_weight(system: System, logs: Sequence[Samples], target: Array) -> Choice:

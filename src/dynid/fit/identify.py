@@ -20,13 +20,14 @@ import numpy as np
 
 from dynid.errors import ArgumentError, choices, quote
 from dynid.estimate import Estimate, RobotSource
-from dynid.fit.choose import choose_further, choose_weight, choose_width, folds_of, held_out
+from dynid.fit.choose import Choice, choose_further, choose_weight, choose_width, folds_of, held_out
 from dynid.fit.delay import Delay, advanced, estimate_delay
 from dynid.fit.judge import judge
 from dynid.fit.methods import METHODS, Answer, Problem, fit
 from dynid.fit.one_joint_logs import one_joint
 from dynid.fit.options import FRICTION_WORDS, Options
 from dynid.fit.solve import Prior
+from dynid.fit.spread import widened
 from dynid.fit.system import System, Terms, system_of
 from dynid.log.clean import clean
 from dynid.log.cutoff import choose_cutoff
@@ -74,6 +75,8 @@ def identify(
     prepared = _prepare(robot, training, chosen, say)
     say(f"fitting {len(prepared.system.names)} unknowns ({chosen.method})")
     answer = fit(Problem(prepared.system, prepared.samples, prepared.prior), chosen.method)
+    if prepared.width is not None:
+        answer = widened(answer, prepared.width, prepared.prior, prepared.system.names)
     estimate = _estimate(prepared, answer, training)
     if chosen.physical:
         say("looking for bodies that can exist")
@@ -164,6 +167,7 @@ class _Prepared:
     system: System
     samples: Sequence[Samples]
     prior: Prior | None
+    width: Choice | None  # of Coulomb friction's step, if it was not given
     choices: Mapping[str, Any]
     remarks: tuple[str, ...]
 
@@ -179,7 +183,7 @@ def _prepare(robot: Robot, logs: Sequence[Log], options: Options, say: Report) -
         load_parameters=_load_parameters(robot, options),
         **({} if options.width is None else {"width": options.width}),
     )
-    system = _shaped(system_of(robot, terms), samples, options, notes, say)
+    system, width = _shaped(system_of(robot, terms), samples, options, notes, say)
     delay = _delay(system, samples, options, notes, say)
     if delay.significant:
         samples = [advanced(one, delay.seconds) for one in samples]
@@ -191,7 +195,7 @@ def _prepare(robot: Robot, logs: Sequence[Log], options: Options, say: Report) -
     notes["friction_side"] = robot.friction_side
     prior = _prior(system, samples, options, notes, say)
     remarks = tuple(note for one in samples for note in _of_source(one, len(samples) > 1))
-    return _Prepared(options, system, samples, prior, notes, remarks)
+    return _Prepared(options, system, samples, prior, width, notes, remarks)
 
 
 def _samples(
@@ -237,9 +241,9 @@ def _sources(samples: Sequence[Samples]) -> str:
 
 def _shaped(
     system: System, samples: Sequence[Samples], options: Options, notes: dict[str, Any], say: Report
-) -> System:
-    """The system with the width of Coulomb friction's step, given or chosen."""
-    width = system.terms.width
+) -> tuple[System, Choice | None]:
+    """The system with the width of Coulomb friction's step, given or chosen, and the choice."""
+    width, choice = system.terms.width, None
     if options.width is not None:
         notes["width_choice"] = "given"
     elif "Fc" in system.terms.friction:
@@ -248,7 +252,7 @@ def _shaped(
         width, notes["width_choice"] = choice.value, str(choice)
         system = system.shaped(replace(system.terms, width=width))
     notes["width"] = width
-    return system
+    return system, choice
 
 
 def _delay(
