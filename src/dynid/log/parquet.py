@@ -30,7 +30,8 @@ def open_parquet(path: Path) -> Table:
 
     try:
         with opened() as file:
-            schema = file.schema_arrow
+            schema, metadata = file.schema_arrow, file.metadata
+            sizes = [metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)]
     except damaged as error:
         raise _damaged(source, error) from error
     # A `time` column of dates, as pandas writes it, is one of stamps.
@@ -38,14 +39,17 @@ def open_parquet(path: Path) -> Table:
     names = tuple(STAMP if has_dates and name == TIME else str(name) for name in schema.names)
     field_of = dict(zip(names, schema, strict=True))
 
-    def blocks(names: Sequence[str], rows: int) -> Iterator[Block]:
+    starts = [0, *np.cumsum(sizes).tolist()][:-1]
+
+    def blocks(names: Sequence[str], rows: int, start: int = 0) -> Iterator[Block]:
         for name in names:
             _check_type(arrow, source, field_of[name], stamp=name == STAMP)
-        first = 1
+        first = 1 + start
+        groups = [group for group, row in enumerate(starts) if row >= start]
         try:
             with opened() as file:
                 fields = [field_of[name].name for name in names]
-                for batch in file.iter_batches(batch_size=rows, columns=fields, use_threads=False):
+                for batch in file.iter_batches(rows, row_groups=groups, columns=fields, use_threads=False):
                     columns = {
                         name: _column(arrow, batch.column(field_of[name].name), stamp=name == STAMP)
                         for name in names
@@ -55,7 +59,15 @@ def open_parquet(path: Path) -> Table:
         except damaged as error:
             raise _damaged(source, error, first) from error
 
-    return Table(source=source, names=names, row_word="row", blocks=blocks)
+    return Table(
+        source=source,
+        names=names,
+        row_word="row",
+        blocks=blocks,
+        count=sum(sizes),
+        starts=starts or [0],
+        blocks_from=blocks,
+    )
 
 
 def _arrow() -> tuple[Any, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -58,9 +59,7 @@ def read_log(
     `Log.notes`; a log that cannot be used raises `LogError` with the file and the place.
     """
     meaning = meaning_of(robot, effort=effort, gain=gain, positions=positions, degrees=degrees, sign=sign)
-    recording = _open(path, robot, meaning, columns, joints, topic)
-    whole = joined(list(recording.pieces(CHUNK)))
-    return _without_empty_channels(recording.log(whole, recording.notes, int(whole.stamp_ns[0])))
+    return _open(path, robot, meaning, columns, joints, topic).whole()
 
 
 def stream_log(
@@ -85,11 +84,24 @@ def stream_log(
     if chunk < 1:
         raise ArgumentError(f"chunk: at least one sample, not {chunk}")
     meaning = meaning_of(robot, effort=effort, gain=gain, positions=positions, degrees=degrees, sign=sign)
-    return _logs(_open(path, robot, meaning, columns, joints, topic), chunk)
+    return _open(path, robot, meaning, columns, joints, topic).logs(chunk)
+
+
+def open_log(
+    path: str | os.PathLike[str],
+    robot: Robot,
+    *,
+    columns: Sequence[str] | None = None,
+    joints: Mapping[str, str] | None = None,
+    topic: str | None = None,
+    **meaning: Any,
+) -> Recording:
+    """The log in `path`, opened but not read; all options are those of `read_log`."""
+    return _open(path, robot, meaning_of(robot, **meaning), columns, joints, topic)
 
 
 @dataclass(frozen=True, eq=False)
-class _Recording:
+class Recording:
     """A log that is open for reading."""
 
     table: Table
@@ -102,10 +114,26 @@ class _Recording:
     def notes(self) -> tuple[Note, ...]:
         return (*self.table.notes, *self.layout.notes, *(Note(text) for text in self.meaning.notes))
 
-    def pieces(self, rows: int) -> Iterator[Piece]:
-        return pieces(self.table, self.layout, self.meaning, rows)
+    def whole(self) -> Log:
+        """All of it."""
+        whole = joined(list(self._pieces(CHUNK)))
+        return _without_empty_channels(self._log(whole, self.notes, int(whole.stamp_ns[0])))
 
-    def log(self, piece: Piece, notes: Sequence[Note], first_stamp_ns: int) -> Log:
+    def logs(self, chunk: int, start: int = 0, first_stamp_ns: int | None = None) -> Iterator[Log]:
+        """Pieces of about `chunk` samples from row `start` on, one of the table's `starts`.
+
+        Stamps count from the first, which is to be given where reading does not begin there.
+        """
+        notes = self.notes if start == 0 else ()
+        for piece in self._pieces(chunk, start):
+            first_stamp_ns = int(piece.stamp_ns[0]) if first_stamp_ns is None else first_stamp_ns
+            yield self._log(piece, notes, first_stamp_ns)
+            notes = ()
+
+    def _pieces(self, rows: int, start: int = 0) -> Iterator[Piece]:
+        return pieces(self.table, self.layout, self.meaning, rows, start)
+
+    def _log(self, piece: Piece, notes: Sequence[Note], first_stamp_ns: int) -> Log:
         return Log(
             joint_names=self.joint_names,
             stamp_ns=read_only(piece.stamp_ns),
@@ -120,15 +148,6 @@ class _Recording:
         )
 
 
-def _logs(recording: _Recording, chunk: int) -> Iterator[Log]:
-    notes = recording.notes
-    first_stamp_ns: int | None = None
-    for piece in recording.pieces(chunk):
-        first_stamp_ns = int(piece.stamp_ns[0]) if first_stamp_ns is None else first_stamp_ns
-        yield recording.log(piece, notes, first_stamp_ns)
-        notes = ()
-
-
 def _open(
     path: str | os.PathLike[str],
     robot: Robot,
@@ -136,7 +155,7 @@ def _open(
     columns: Sequence[str] | None,
     joints: Mapping[str, str] | None,
     topic: str | None,
-) -> _Recording:
+) -> Recording:
     """A log with its columns matched to the robot's joints; nothing but its head has been read."""
     source = os.fspath(path)
     if not os.path.exists(source):
@@ -150,7 +169,7 @@ def _open(
         provenance = Provenance(table.source, _sha256(Path(source)), MappingProxyType(options))
     except OSError as error:
         raise LogError(f"{source}: cannot be read ({error.strerror or error})") from error
-    return _Recording(table, layout, meaning, robot.joint_names, provenance)
+    return Recording(table, layout, meaning, robot.joint_names, provenance)
 
 
 def _table(

@@ -63,14 +63,15 @@ def joined(pieces: Sequence[Piece]) -> Piece:
     )
 
 
-def pieces(table: Table, layout: Layout, meaning: Meaning, rows: int) -> Iterator[Piece]:
+def pieces(table: Table, layout: Layout, meaning: Meaning, rows: int, start: int = 0) -> Iterator[Piece]:
     """The samples of a table, piece by piece, none of them empty; ends in an error if too few are left.
 
-    One piece is held back, so that what is only known at the end (a file cut short) comes with the last.
+    It begins at row `start`, one of the table's `starts`. One piece is held back, so that what is only known
+    at the end (a file cut short) comes with the last.
     """
     kept = left_out = 0
     held: Piece | None = None
-    for block in table.blocks(layout.columns, rows):
+    for block in table.read(layout.columns, rows, start):
         piece = _piece(block, table, layout, meaning)
         kept += len(piece)
         left_out += piece.left_out

@@ -58,7 +58,8 @@ class Table:
     """A recording as named columns, not yet read.
 
     `names` are the file's, duplicates included. `blocks(names, rows)` reads it from the start: blocks of at
-    most `rows` rows with the columns asked for, in memory that does not grow with the file.
+    most `rows` rows with the columns asked for, in memory that does not grow with the file. Where a format
+    can begin elsewhere, `blocks_from(names, rows, start)` does, at one of `starts`.
     """
 
     source: str  # the path as given
@@ -67,6 +68,15 @@ class Table:
     blocks: Callable[[Sequence[str], int], Iterator[Block]]
     options: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # for the provenance
     notes: tuple[Note, ...] = ()
+    count: int | None = None  # of rows, where the head of the file says it
+    starts: Sequence[int] = (0,)  # rows, the first being 0
+    blocks_from: Callable[[Sequence[str], int, int], Iterator[Block]] | None = None
+
+    def read(self, names: Sequence[str], rows: int, start: int = 0) -> Iterator[Block]:
+        """Blocks from row `start` on, one of `starts`."""
+        if start == 0 or self.blocks_from is None:
+            return self.blocks(names, rows)
+        return self.blocks_from(names, rows, start)
 
     def place(self, row: int, column: str = "") -> str:
         """Where a value is, for messages that name the file already."""

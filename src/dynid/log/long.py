@@ -1,0 +1,123 @@
+"""Logs too long to be loaded: sequences of parts, each of which is a log of its own.
+
+A part is cleaned, filtered and cut at its ends like any log, so that whatever fits several logs together fits
+one of any length; what its ends cost is a second or so in many minutes. Choices are made on an excerpt: some
+of the parts, spread over the log as far as its format allows, and always the same ones.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
+from typing import Any
+
+from dynid.log.bags import bag_files
+from dynid.log.log import Log, Provenance
+from dynid.log.read import Recording, open_log
+from dynid.log.table import Note, merged
+from dynid.robot import Robot
+
+PART_ROWS = 1 << 17
+LONGEST_LOADED = 1 << 20  # rows of all logs together
+EXCERPT_PARTS = 8  # of all logs together
+BYTES_PER_ROW = 200  # of files that do not say how many rows they have
+
+Path = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, eq=False)
+class LongLog:
+    """A log that is read a part at a time."""
+
+    recording: Recording
+
+    @property
+    def provenance(self) -> Provenance:
+        return self.recording.provenance
+
+    @property
+    def rows(self) -> int:
+        """How many there are, or about how many."""
+        if self.recording.table.count is not None:
+            return self.recording.table.count
+        return (
+            sum(file.stat().st_size for file in bag_files(pathlib.Path(self.provenance.source)))
+            // BYTES_PER_ROW
+        )
+
+    def parts(self) -> Iterator[Log]:
+        """All of it, in order."""
+        return self.recording.logs(PART_ROWS)
+
+    def excerpt(self, parts: int) -> list[Log]:
+        """So many parts, at places evenly spread where reading can begin there, or else from the start on."""
+        starts = self._starts(parts)
+        found: list[Log] = []
+        for start, end in pairwise([*starts, max(self.rows, starts[-1] + 1)]):
+            count = min(-(-parts // len(starts)), max(-(-(end - start) // PART_ROWS), 1))
+            epoch_ns = found[0].epoch_ns if found and found[0].epoch_ns else None
+            pieces = islice(self.recording.logs(PART_ROWS, start, epoch_ns), count)
+            found += [_placed(piece, start + k * PART_ROWS) for k, piece in enumerate(pieces)]
+        return found[:parts]
+
+    def _starts(self, parts: int) -> list[int]:
+        """Rows at which so many parts of an excerpt may begin, or fewer, none within another part."""
+        chosen = [0]
+        for k in range(1, parts):
+            row = (self.rows - PART_ROWS) * k // (parts - 1)
+            start = max((s for s in self.recording.table.starts if s <= row), default=0)
+            if start >= chosen[-1] + PART_ROWS:
+                chosen.append(start)
+        return chosen if self.rows > parts * PART_ROWS else [0]
+
+
+def _placed(part: Log, start: int) -> Log:
+    """A part that says which rows it is, beginning with this one."""
+    rows = f"rows {start + 1}-{start + len(part) + part.left_out}"
+    return replace(part, provenance=replace(part.provenance, source=f"{part.provenance.source}, {rows}"))
+
+
+@dataclass(frozen=True, eq=False)
+class LongLogs:
+    """Logs that are too long to be loaded together."""
+
+    robot: Robot
+    logs: tuple[LongLog, ...]
+    reading: Mapping[str, Any]  # options of `read_log`
+    excerpt: Sequence[Log]  # of some of them
+
+    def __str__(self) -> str:
+        total = sum(log.rows for log in self.logs)
+        seen = sum(len(part) + part.left_out for part in self.excerpt)
+        return f"{seen} of {total} rows, in {len(self.excerpt)} parts"
+
+
+def read_logs(
+    robot: Robot, paths: Sequence[Path], reading: Mapping[str, Any], *, in_parts: bool = False
+) -> list[Log] | LongLogs:
+    """The logs of these paths; in parts if they are too long to be loaded together, or if asked for."""
+    recordings = [open_log(path, robot, **reading) for path in paths]
+    logs = tuple(LongLog(recording) for recording in recordings)
+    if not in_parts and sum(log.rows for log in logs) <= LONGEST_LOADED:
+        return [recording.whole() for recording in recordings]
+    count = min(len(logs), EXCERPT_PARTS)
+    chosen = [logs[k * len(logs) // count] for k in range(count)]
+    excerpt = [part for log in chosen for part in log.excerpt(EXCERPT_PARTS // count)]
+    return LongLogs(robot, logs, reading, excerpt)
+
+
+_LEFT_OUT = re.compile(r"left out ([\d.e+]+) (s )?(.*)")
+
+
+def gathered(notes: Sequence[Note], texts: Sequence[str]) -> tuple[Note, ...]:
+    """Notes of parts, in which numbers add up."""
+    more: list[Note] = []
+    for text in texts:
+        match = _LEFT_OUT.fullmatch(text)
+        unit = "seconds " if match and match[2] else ""
+        more.append(Note(f"left out: {unit}{match[3]}", round(float(match[1]))) if match else Note(text))
+    return merged((*notes, *more))
