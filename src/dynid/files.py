@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -30,6 +30,20 @@ def whole_file(path: str | os.PathLike[str], *, force: bool = False) -> Generato
         raise _not_written(target, problem) from problem
     finally:
         Path(name).unlink(missing_ok=True)
+
+
+def directory_for(name: str | os.PathLike[str], files: Iterable[str], *, force: bool = False) -> Path:
+    """The directory `name`, made if it is not there; refused if it has one of these files already."""
+    directory = Path(name)
+    if directory.exists() and not directory.is_dir():
+        raise ArgumentError(f"{quote(name)} is a file; a directory is needed for the results")
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise ArgumentError(f"{quote(name)} cannot be made: {problem.strerror or problem}") from problem
+    for file in files:
+        refuse_existing(directory / file, force)
+    return directory
 
 
 def refuse_existing(target: Path, force: bool) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -79,6 +79,19 @@ class BaseParameters:
             standard[[self.columns.index(name) for name in self.kept]] = beta
             return standard
         return np.asarray(np.linalg.lstsq(self.matrix, beta, rcond=None)[0], dtype=np.float64)
+
+    def without(self, letters: Collection[str]) -> BaseParameters:
+        """Less constants of the drives, by letters such as "Fv", on which nothing else depends."""
+        rows = [k for k, name in enumerate(self.names) if name[:2] not in letters]
+        columns = [k for k, name in enumerate(self.columns) if name[:2] not in letters]
+        return replace(
+            self,
+            columns=tuple(self.columns[k] for k in columns),
+            matrix=self.matrix[np.ix_(rows, columns)],
+            names=tuple(self.names[k] for k in rows),
+            kept=tuple(self.kept[k] for k in rows) if self.kept else (),
+            reasons={name: why for name, why in self.reasons.items() if name[:2] not in letters},
+        )
 
     def map_to(self, other: BaseParameters | Mapping[str, Mapping[str, float]]) -> Array:
         """M with beta_other = M @ beta_self (Corollary 6 of [Lin1994]), (count, count).

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from dynid.commands.logs import read_with
 from dynid.commands.output import print_json, remark
-from dynid.errors import ArgumentError, DynidError, quote
+from dynid.errors import DynidError
 from dynid.estimate import Estimate
-from dynid.files import refuse_existing
+from dynid.files import directory_for
 from dynid.fit.identify import identify
 from dynid.fit.options import Options
 from dynid.formats.load import load_robot
@@ -27,7 +27,7 @@ FILES = (ESTIMATE, REPORT, "identified.urdf", "identified.toml")
 
 def run(options: argparse.Namespace) -> int:
     quiet = options.quiet or options.json
-    directory = None if options.output is None else prepared_directory(options.output, options.force)
+    directory = None if options.output is None else directory_for(options.output, FILES, force=options.force)
     robot = load_robot(options.robot, gravity=options.gravity, joints=options.joints)
     training = [read_with(options, path, robot) for path in options.logs]
     unseen = [read_with(options, path, robot) for path in options.validate]
@@ -47,20 +47,6 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(estimate.summary())
     return STATUS[estimate.status]
-
-
-def prepared_directory(name: str, force: bool) -> Path:
-    """The directory of the results, made if it is not there; refused if results are there already."""
-    directory = Path(name)
-    if directory.exists() and not directory.is_dir():
-        raise ArgumentError(f"{quote(name)} is a file; a directory is needed for the results")
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise ArgumentError(f"{quote(name)} cannot be made: {problem.strerror or problem}") from problem
-    for file in FILES:
-        refuse_existing(directory / file, force)
-    return directory
 
 
 def write(

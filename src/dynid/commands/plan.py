@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
+from itertools import groupby
 from typing import Any
 
 from rich.console import Console
@@ -13,20 +13,21 @@ from rich.text import Text
 
 from dynid.base.modified_dh import check_serial
 from dynid.commands.output import print_json, remark
-from dynid.errors import ArgumentError, quote
+from dynid.errors import ArgumentError
 from dynid.excite.limits import bounds_of
-from dynid.files import refuse_existing
+from dynid.files import directory_for
+from dynid.fit.judge import listed
+from dynid.fit.unknowns import DRIVES, unknowns_of
 from dynid.formats.load import load_robot
 from dynid.plan.bench import Bench
 from dynid.plan.experiments import Experiment, algorithm_2, given
 from dynid.plan.judge import Body, judge, open_at_last
 from dynid.plan.plan_file import file_name, read_plan, record, write_plan
-from dynid.plan.unknowns import DRIVES, unknowns_of
 from dynid.robot import Robot
 from dynid.trajectory import write_trajectory
 
 PLAN = "plan.json"
-LISTED = 12  # names in one sentence
+WIDEST_NAME = 6  # of joints, as headings of columns of numbers
 
 
 def run(options: argparse.Namespace) -> int:
@@ -34,14 +35,14 @@ def run(options: argparse.Namespace) -> int:
     check_serial(robot)
     bench = _bench(robot, options)
     if options.configurations is None:
-        experiments = algorithm_2(bench.unknowns, bench)
+        experiments = algorithm_2(bench)
     else:
         wanted = [(one.moves, one.posture) for one in read_plan(options.configurations, robot)]
-        experiments = given(wanted, bench)
+        experiments = given(bench, wanted)
     bodies = judge(bench, [(one.moves, one.posture) for one in experiments])
     missing = open_at_last(bodies)
     if options.output is not None:
-        _write(Path(options.output), bench, experiments, options.force)
+        _write(options.output, bench, experiments, options.force)
     if options.json:
         print_json(_record(robot, experiments, bodies))
     else:
@@ -66,18 +67,13 @@ def _bench(robot: Robot, options: argparse.Namespace) -> Bench:
     return Bench(unknowns, bounds, options.motion, options.rate_hz, options.seed)
 
 
-def _write(folder: Path, bench: Bench, experiments: Sequence[Experiment], force: bool) -> None:
+def _write(name: str, bench: Bench, experiments: Sequence[Experiment], force: bool) -> None:
     """All files, once it is clear that nothing stands in their way."""
     robot = bench.unknowns.robot
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as problem:
-        raise ArgumentError(f"{quote(folder)} cannot be made: {problem.strerror or problem}") from problem
-    files = [folder / file_name(k, robot, one.moves) for k, one in enumerate(experiments, start=1)]
-    for file in (*files, folder / PLAN):
-        refuse_existing(file, force)
+    files = [file_name(k, robot, one.moves) for k, one in enumerate(experiments, start=1)]
+    folder = directory_for(name, (*files, PLAN), force=force)
     for file, one in zip(files, experiments, strict=True):
-        write_trajectory(bench.trajectory(one.moves, one.posture), file, force=force)
+        write_trajectory(bench.trajectory(one.moves, one.posture), folder / file, force=force)
     write_plan(folder / PLAN, robot, experiments, force=force)
 
 
@@ -99,37 +95,47 @@ def _record(robot: Robot, experiments: Sequence[Experiment], bodies: Sequence[Bo
 
 
 def _print(robot: Robot, experiments: Sequence[Experiment], bodies: Sequence[Body]) -> None:
+    """Experiments that go together under one heading, each a row of positions."""
     console = Console(highlight=False)
     console.print(Text(f"{robot.name}: {len(experiments)} experiments, one joint at a time", style="bold"))
-    table = Table(box=None, pad_edge=False)
-    for heading in ("", "step", "moves", "the others stand at", "estimates", "condition", "why"):
-        table.add_column(heading)
-    for k, one in enumerate(experiments, start=1):
-        standing = " ".join("-" if j == one.moves else f"{x:.2f}" for j, x in enumerate(one.posture.tolist()))
-        cells = (
-            str(k),
-            one.step,
-            robot.joint_names[one.moves],
-            standing,
-            " ".join(one.estimates),
-            f"{one.condition:.3g}",
-            one.why,
-        )
-        table.add_row(*(Text(cell) for cell in cells))
-    console.print(table)
+    short = max(map(len, robot.joint_names)) <= WIDEST_NAME
+    headings = robot.joint_names if short else [f"q{j}" for j in range(1, robot.dof + 1)]
+    if not short:
+        legend = (f"q{j}: {name}" for j, name in enumerate(robot.joint_names, start=1))
+        console.print(Text(", ".join(legend)), soft_wrap=True)
+    numbered = enumerate(experiments, start=1)
+    for one, group in groupby(numbered, key=lambda pair: _heading(robot, pair[1])):
+        console.print(Text(f"\n{one}"), soft_wrap=True)
+        table = Table(box=None, pad_edge=False, padding=(0, 0, 0, 2))
+        table.add_column("file", no_wrap=True)
+        for heading in headings:
+            table.add_column(Text(heading), justify="right", no_wrap=True)
+        for k, experiment in group:
+            positions = enumerate(experiment.posture.tolist())
+            cells = ["moves" if j == experiment.moves else f"{x + 0.0:.2f}" for j, x in positions]
+            table.add_row(*(Text(cell) for cell in (file_name(k, robot, experiment.moves), *cells)))
+        console.print(table)
     console.print(Text("\nall experiments together", style="bold"))
     for body in bodies:
-        left = f"; not determined: {' '.join(body.undetermined)}" if body.undetermined else ""
-        name = robot.joint_names[body.joint]
+        left = f"; not determined: {listed(body.undetermined)}" if body.undetermined else ""
         told = len(body.names) - len(body.undetermined)
-        console.print(Text(f"  effort of {name}: {told} unknowns, condition {body.condition:.3g}{left}"))
+        name = robot.joint_names[body.joint]
+        said = f"  effort of {name}: {told} unknowns, condition {body.condition:.3g}{left}"
+        console.print(Text(said), soft_wrap=True)
+
+
+def _heading(robot: Robot, one: Experiment) -> str:
+    reads = "" if one.step == "given" else f", read the effort of {robot.joint_names[one.reads]}"
+    return (
+        f"step {one.step}: move {robot.joint_names[one.moves]}{reads}; condition {one.condition:.3g}\n"
+        f"  why: {one.why}\n  estimates: {', '.join(one.estimates) or 'nothing'}"
+    )
 
 
 def _notes(bench: Bench, missing: Sequence[str]) -> list[str]:
     notes = list(bench.bounds.notes)
     if missing:
-        more = f" and {len(missing) - LISTED} more" if len(missing) > LISTED else ""
-        notes.append(f"these experiments leave undetermined: {', '.join(missing[:LISTED])}{more}")
+        notes.append(f"these experiments leave undetermined: {listed(missing)}")
     notes.append(
         "postures keep the joints' limits; whether they are free of collisions nobody has checked: "
         "look at them before the robot moves"

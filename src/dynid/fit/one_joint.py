@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from dynid.fit.reduction import triangle
 from dynid.fit.solve import DEPENDENT, INVOLVED
-from dynid.plan.unknowns import Unknowns
+from dynid.fit.unknowns import Unknowns
 from dynid.spatial import Array, frozen
 
 Flags = NDArray[np.bool_]

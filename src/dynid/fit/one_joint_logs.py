@@ -19,10 +19,10 @@ from dynid.fit.reduction import Reduction, reduce_blocks, triangle
 from dynid.fit.runs import Runs
 from dynid.fit.solve import Solution, solve
 from dynid.fit.system import System, system_of
+from dynid.fit.unknowns import Unknowns, unknowns_of
 from dynid.friction import SIMPLE
 from dynid.log.cutoff import in_validation_band
 from dynid.log.samples import Samples
-from dynid.plan.unknowns import Unknowns, unknowns_of
 from dynid.spatial import Array, frozen
 from dynid.statistics import Noise, Uncertainty, noise_of
 

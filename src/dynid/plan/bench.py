@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -9,11 +10,14 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from dynid.base.composite import Chain, chain_of
+from dynid.base.composite_sets import Axes, axes_of
+from dynid.base.geometry import squared_up
 from dynid.errors import ArgumentError
 from dynid.excite.limits import Bounds
 from dynid.fit.solve import condition
+from dynid.fit.unknowns import Unknowns
 from dynid.plan.motions import Kind, Move, Reach, move
-from dynid.plan.unknowns import Unknowns
 from dynid.spatial import Array
 from dynid.trajectory import Trajectory, make_trajectory
 
@@ -36,10 +40,25 @@ class Bench:
     rate_hz: float = 100.0
     seed: int = 0
 
+    @property
+    def dof(self) -> int:
+        return self.unknowns.robot.dof
+
+    @cached_property
+    def chain(self) -> Chain:
+        """The robot in units in which its longest offset and gravity are one."""
+        chain = chain_of(squared_up(self.unknowns.robot)[0])
+        longest = max(float(np.abs(pose.translation).max()) for pose in chain.poses)
+        return chain.scaled(longest or 1.0, float(np.linalg.norm(chain.gravity)) or 1.0)
+
+    @cached_property
+    def axes(self) -> Axes:
+        return axes_of(self.chain)
+
     @cached_property
     def moves(self) -> tuple[Move, ...]:
         """The motion of each joint."""
-        return tuple(self._move(j, 1.0) for j in range(self.unknowns.robot.dof))
+        return tuple(self._move(j, 1.0) for j in range(self.dof))
 
     def _move(self, joint: int, scale: float) -> Move:
         b = self.bounds
@@ -73,8 +92,8 @@ class Bench:
         half = STANDING * min(float(self.bounds.half[joint]), WIDEST)
         return float(self.bounds.middle[joint]) + half * np.linspace(-1.0, 1.0, PLACES)
 
-    def check(self, moving: int, posture: Array) -> None:
-        """Refuse a posture (n,) at which a joint that stands is beyond its limits."""
+    def started(self, moving: int, posture: Array) -> Array:
+        """The posture (n,) with the joint that moves where it starts; others must be within their limits."""
         names = self.unknowns.robot.joint_names
         beyond = (posture < self.bounds.lower) | (posture > self.bounds.upper)
         beyond[moving] = False
@@ -84,22 +103,34 @@ class Bench:
                 f"a configuration in which {names[moving]} moves has {names[j]} at {posture[j]:g}, "
                 f"beyond its limits {self.bounds.lower[j]:g} to {self.bounds.upper[j]:g}"
             )
+        q = posture.copy()
+        q[moving] = self.moves[moving].q[0]
+        return q
 
     def trajectory(self, moving: int, posture: Array) -> Trajectory:
         """The whole motion of one joint with the others at a posture (n,); gentler if efforts ask for it."""
+        found = self._within_efforts(moving, posture)
+        if found is None:
+            robot = self.unknowns.robot
+            raise ArgumentError(
+                f"{robot.name}: {robot.joint_names[moving]} cannot move within the effort limits "
+                f"while the others stand at {np.array2string(posture, precision=3)}"
+            )
+        return found
+
+    def _possible(self, moving: int, postures: Sequence[Array]) -> bool:
+        return all(self._within_efforts(moving, posture) is not None for posture in postures)
+
+    def _within_efforts(self, moving: int, posture: Array) -> Trajectory | None:
+        """The motion at the largest scale whose efforts suffice, as far as the robot's masses are known."""
         robot = self.unknowns.robot
         known = np.isfinite(robot.parameters).all()
         for scale in SCALES:
             one = self.moves[moving] if scale == 1.0 else self._move(moving, scale)
             q, qd, qdd = _filled(one, moving, posture[None], slice(None))
             if not known or np.all(np.abs(robot.inverse_dynamics(q, qd, qdd)) <= self.bounds.effort):
-                break
-        else:
-            raise ArgumentError(
-                f"{robot.name}: joint {robot.joint_names[moving]} cannot move within the effort limits "
-                f"while the others stand at {np.array2string(posture, precision=3)}"
-            )
-        return make_trajectory(robot.joint_names, one.times, q, qd, qdd)
+                return make_trajectory(robot.joint_names, one.times, q, qd, qdd)
+        return None
 
     # -- equations -----------------------------------------------------------------------------------
 
@@ -150,16 +181,16 @@ class Bench:
         s = np.linalg.svd(stacked, compute_uv=False)
         with np.errstate(divide="ignore", invalid="ignore"):
             conditions = np.where(s[..., -1] > 1e-12 * s[..., 0], s[..., 0] / s[..., -1], np.inf)
-        at, group = np.unravel_index(int(np.argmin(conditions)), conditions.shape)
-        postures = [self._started(moving, grid[at, k]) for k in groups[int(group)]]
+        order: list[int] = np.argsort(conditions, axis=None).tolist()
+
+        def postures_of(choice: int) -> list[Array]:
+            at, group = divmod(choice, len(groups))
+            return [self.started(moving, grid[at, k]) for k in groups[group]]
+
+        possible = (q for q in map(postures_of, order) if self._possible(moving, q))
+        postures = next(possible, postures_of(order[0]))
         full = np.concatenate([self.all_rows(moving, reads, q)[:, wanted] for q in postures])
         return postures, condition(full)
-
-    def _started(self, moving: int, posture: Array) -> Array:
-        """The posture with the joint that moves where it starts."""
-        q = posture.copy()
-        q[moving] = self.moves[moving].q[0]
-        return q
 
 
 def _filled(

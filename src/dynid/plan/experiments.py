@@ -14,30 +14,33 @@
 r is the first rotational joint, s the first one behind it that is not parallel to it. In case (b) the paper
 has one motion; the coefficients of Property 1.1(d) are independent only over positions of joint j too, so
 there are two. A drive's own constants (motor inertia, friction) need its joint to move alone, which Eq. (58)
-does anyway; where the paper would not, that experiment is added behind the joint's step. What is still not
-determined, as without gravity or for motor inertias of some slides, gets the experiments that determine it,
-as step "more".
+does anyway; where the paper would not, that experiment is added behind the joint's step, as step "drive".
+What is still not determined, as without gravity or for motor inertias of some slides, gets the experiments
+that determine it, as step "more".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.base.composite import Chain, chain_of, velocities_of_frames
-from dynid.base.composite_sets import Axes, axes_of
-from dynid.base.geometry import squared_up
-from dynid.fit.solve import condition as condition_of
+from dynid.base.composite import velocities_of_frames
+from dynid.base.composite_sets import PARALLEL, parallel
+from dynid.fit.solve import condition
 from dynid.plan.bench import Bench
-from dynid.plan.unknowns import Unknowns
+from dynid.plan.properties import case_of
 from dynid.spatial import Array
 
 POSITIONS = 3  # of joint j in step 2.1
 ALWAYS = 12  # postures in which axes are compared to call them perpendicular in all
-TINY = 1e-9
+TINY = 1e-9  # of a column's length: what is left of it beside others, if it depends on them
+INVOLVED = 1e-6  # of a direction; an unknown with a smaller share of it is determined
+
+MASS, MOMENTS, ABOUT_AXIS, DRIVE = "m", "k", r"U\d+_33", "[IF]"  # names of unknowns
+BODY, BUT_ABOUT_AXIS = "[Ukm]", r"k|U\d+_(?!33)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,186 +58,138 @@ class Experiment:
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """An experiment whose postures are still to be chosen."""
+    """Experiments whose postures are still to be chosen."""
 
     step: str
     moves: int
     reads: int
     unknowns: NDArray[np.intp]
-    turned: int | None  # the joint that stands at several positions
-    positions: int
-    why: str
-    helpers: tuple[int, ...] = ()  # joints to turn, to a second posture, if one posture does not tell all
+    positions: int = 1
+    turned: tuple[
+        int, ...
+    ] = ()  # a joint that stands at so many positions; others to try if it does not help
 
 
-def algorithm_2(unknowns: Unknowns, bench: Bench) -> list[Experiment]:
+def algorithm_2(bench: Bench) -> list[Experiment]:
     """The experiments of a serial robot, in order."""
-    chain = chain_of(squared_up(unknowns.robot)[0])
-    found: list[Experiment] = []
-    for wanted in _wanted(unknowns, chain):
-        found += _chosen(wanted, unknowns, bench)
-    return found + _missing(found, unknowns, bench)
+    wanted = [one for one in _steps(bench) if len(one.unknowns)]
+    found = [experiment for one in wanted for experiment in _chosen(bench, one)]
+    return found + _missing(bench, found)
 
 
-def _chosen(wanted: Wanted, unknowns: Unknowns, bench: Bench) -> list[Experiment]:
-    """The experiment at its best postures."""
-    own = wanted.unknowns
-    postures, condition = bench.best(wanted.moves, wanted.reads, own, wanted.turned, wanted.positions)
-    for helper in wanted.helpers:
-        if np.isfinite(condition):
-            break
-        postures, condition = bench.best(wanted.moves, wanted.reads, own, helper, 2)
-    if not np.isfinite(condition):  # the rest has to come from other experiments
-        rows = [bench.all_rows(wanted.moves, wanted.reads, posture) for posture in postures]
-        own, condition = _told(np.concatenate(rows), own)
-    return [
-        Experiment(
-            step=wanted.step,
-            moves=wanted.moves,
-            posture=posture,
-            reads=wanted.reads,
-            estimates=unknowns.named(own),
-            condition=condition,
-            why=wanted.why,
-        )
-        for posture in postures
-    ]
-
-
-def given(motions: Sequence[tuple[int, Array]], bench: Bench) -> list[Experiment]:
+def given(bench: Bench, motions: Sequence[tuple[int, Array]]) -> list[Experiment]:
     """Experiments at postures (n,) that somebody else has chosen, with what each tells by itself."""
-    unknowns = bench.unknowns
-    found: list[Experiment] = []
-    for moving, posture in motions:
-        bench.check(moving, posture)
-        start = posture.copy()
-        start[moving] = bench.moves[moving].q[0]
-        told: list[str] = []
-        conditions: list[float] = []
-        for joint in reversed(range(moving, unknowns.robot.dof)):
-            own, condition = _told(bench.all_rows(moving, joint, start), unknowns.of_joint(joint))
-            told += unknowns.named(own)
-            conditions += [condition] * bool(len(own))
-        why = "given"
-        found.append(
-            Experiment("given", moving, start, moving, tuple(told), max(conditions, default=np.inf), why)
-        )
-    return found
+    return [_given(bench, moving, posture) for moving, posture in motions]
 
 
 # --- the steps ------------------------------------------------------------------------------------------
 
 
-def _wanted(unknowns: Unknowns, chain: Chain) -> list[Wanted]:
+def _steps(bench: Bench) -> Iterator[Wanted]:
     """All steps, in the order of Algorithm 2."""
-    axes = axes_of(_unit(chain))
-    found = [_slide_alone(unknowns, k) for k in range(chain.dof) if chain.prismatic[k]]
-    for j in reversed(range(axes.s, chain.dof)):
-        found += _step_22(unknowns, axes, j) if chain.prismatic[j] else _step_21(unknowns, chain, axes, j)
+    of_joint, axes = bench.unknowns.of_joint, bench.axes
+    for k in np.flatnonzero(axes.prismatic).tolist():
+        turning = tuple(i for i in range(k) if not axes.prismatic[i])
+        yield Wanted("1", k, k, of_joint(k, f"{MASS}|{DRIVE}"), 2, turning)
+    for j in reversed(range(axes.s, bench.dof)):
+        if axes.prismatic[j]:
+            yield Wanted("2.2", axes.r, j, of_joint(j, MOMENTS), 2, (axes.s,))
+        else:
+            yield from _step_21(bench, j)
     for j in reversed(range(axes.r, axes.s)):
-        found += _step_32(unknowns, axes, j) if chain.prismatic[j] else _step_31(unknowns, axes, j)
-    return [wanted for wanted in found if len(wanted.unknowns)]
+        if axes.prismatic[j]:
+            yield Wanted("3.2", axes.r, j, of_joint(j, MOMENTS))
+        else:
+            yield from _step_31(bench, j)
 
 
-def _unit(chain: Chain) -> Chain:
-    """The chain in units in which its longest offset and gravity are one."""
-    longest = max(float(np.abs(pose.translation).max()) for pose in chain.poses)
-    return chain.scaled(longest or 1.0, float(np.linalg.norm(chain.gravity)) or 1.0)
+def _step_21(bench: Bench, j: int) -> Iterator[Wanted]:
+    of_joint, axes = bench.unknowns.of_joint, bench.axes
+    if not _always_perpendicular(bench, axes.r, j):
+        yield Wanted("2.1", axes.r, j, of_joint(j, BODY), POSITIONS, (j,))
+        yield _drive(bench, j)
+        return
+    yield Wanted("2.1", axes.r, j, of_joint(j, BUT_ABOUT_AXIS), POSITIONS, (j,))
+    turning = (i for i in range(axes.s, j) if not axes.prismatic[i])
+    oblique = next((i for i in turning if not _always_perpendicular(bench, i, j)), None)
+    if oblique is None or f"Ia{j + 1}" not in bench.unknowns.names:
+        yield Wanted("2.1", j, j, of_joint(j, f"{ABOUT_AXIS}|{DRIVE}"))
+    else:  # U_33 apart from the motor's inertia, which turns with it when joint j moves
+        yield Wanted("2.1", oblique, j, of_joint(j, ABOUT_AXIS), 1, (j,))
+        yield _drive(bench, j)
 
 
-def _slide_alone(unknowns: Unknowns, k: int) -> Wanted:
-    own = np.concatenate([_named(unknowns, k, lambda name: name.startswith("m")), _drive(unknowns, k)])
-    why = "the slide carries its composite body, Eq. (60), Property 2.2(a)"
-    return Wanted(
-        "1",
-        k,
-        k,
-        own,
-        None,
-        1,
-        why,
-        helpers=tuple(j for j in range(k) if not unknowns.robot.joints[j].prismatic),
-    )
-
-
-def _step_21(unknowns: Unknowns, chain: Chain, axes: Axes, j: int) -> list[Wanted]:
-    always = _always_perpendicular(chain, axes.r, j)
-    about = _named(unknowns, j, lambda name: name.endswith("_33"))
-    others = _named(unknowns, j, lambda name: not name.endswith("_33"))
-    if always:
-        why = f"joint {j + 1} is perpendicular to joint {axes.r + 1}: all but U_33, Eq. (56), Property 1.1(b)"
-        steps = [Wanted("2.1", axes.r, j, others, j, POSITIONS, why)]
-        tilted = _tilted(unknowns, chain, axes, j, about) if f"Ia{j + 1}" in unknowns.names else []
-        return [*steps, *tilted, _alone(unknowns, j, about[:0] if tilted else about)]
-    why = f"joint {j + 1} is oblique to joint {axes.r + 1}: all of U and k, Eq. (56), Property 1.1(a)"
-    both = np.sort(np.concatenate([about, others]))
-    return [Wanted("2.1", axes.r, j, both, j, POSITIONS, why), _alone(unknowns, j, about[:0])]
-
-
-def _tilted(unknowns: Unknowns, chain: Chain, axes: Axes, j: int, about: NDArray[np.intp]) -> list[Wanted]:
-    """U_33 by itself from a joint that is not perpendicular to j, if there is one."""
-    for i in range(axes.s, j):
-        if not axes.prismatic[i] and not _always_perpendicular(chain, i, j):
-            why = f"joint {j + 1} is not perpendicular to joint {i + 1}: U_33 without the motor, Eq. (56)"
-            return [Wanted("2.1", i, j, about, j, 1, why)]
-    return []
-
-
-def _step_22(unknowns: Unknowns, axes: Axes, j: int) -> list[Wanted]:
-    moments = _named(unknowns, j, lambda name: name.startswith("k"))
-    why = f"joint {axes.s + 1} turns joint {axes.r + 1}'s axis about in body {j + 1}: k, Eq. (61)"
-    return [Wanted("2.2", axes.r, j, moments, axes.s, 2, why)]
-
-
-def _step_31(unknowns: Unknowns, axes: Axes, j: int) -> list[Wanted]:
-    r = axes.r
-    about = _named(unknowns, j, lambda name: name.endswith("_33"))
-    moments = _named(unknowns, j, lambda name: name.startswith("k"))
-    all_of_j = np.sort(np.concatenate([about, moments]))
-    own = _alone(unknowns, j, all_of_j if j == r and not axes.along_gravity(r) else about[: int(j == r)])
+def _step_31(bench: Bench, j: int) -> Iterator[Wanted]:
+    of_joint, axes, r = bench.unknowns.of_joint, bench.axes, bench.axes.r
     if not axes.along_gravity(r):
         if j == r:
-            return [
-                replace(own, step="3.1(a)", why="joint r is not along gravity: Eq. (58), Property 1.3(a)")
-            ]
-        why = f"joint {j + 1} is parallel to joint {r + 1}, not along gravity: Eq. (56), Property 1.1(d)"
-        return [Wanted("3.1(a)", r, j, all_of_j, j, 1, why), own]
-    apart = [i for i in range(r, j) if not axes.prismatic[i] and not _one_line(axes, i, j)]
+            yield Wanted("3.1(a)", j, j, of_joint(j))
+            return
+        yield Wanted("3.1(a)", r, j, of_joint(j, BODY), 1, (j,))
+        yield _drive(bench, j)
+        return
+    apart = [i for i in range(r, j) if not axes.prismatic[i] and not _one_line(bench, i, j)]
     if apart:
-        why = f"joint {j + 1} is parallel to joint {apart[0] + 1}, not on one line: Eq. (56), Property 1.1(d)"
-        return [Wanted("3.1(b)", apart[0], j, all_of_j, j, 2, why), own]
-    steps: list[Wanted] = []
-    if j > r:
-        why = f"joint {j + 1} is on one line with joint {r + 1} along gravity: U_33, Property 1.1(c)"
-        steps.append(Wanted("3.1(c)", r, j, about, None, 1, why))
+        yield Wanted("3.1(b)", apart[0], j, of_joint(j, BODY), 2, (j,))
+        yield _drive(bench, j)
+        return
     slides = [k for k in range(j) if axes.prismatic[k] and not axes.parallel(k, j)]
-    if slides and len(moments):
-        why = f"slide {slides[0] + 1} is not parallel to joint {j + 1}: k, Eq. (59), Property 2.1(a)"
-        steps.append(Wanted("3.1(c)", slides[0], j, moments, j, 2, why))
-    return [*steps, replace(own, step="3.1(c)" if j == r else own.step)]
+    if slides:
+        yield Wanted("3.1(c)", slides[0], j, of_joint(j, MOMENTS), 2, (j,))
+    if j == r:
+        yield Wanted("3.1(c)", j, j, of_joint(j, f"{ABOUT_AXIS}|{DRIVE}"))
+    else:
+        yield Wanted("3.1(c)", r, j, of_joint(j, ABOUT_AXIS))
+        yield _drive(bench, j)
 
 
-def _step_32(unknowns: Unknowns, axes: Axes, j: int) -> list[Wanted]:
-    kappas = _named(unknowns, j, lambda name: name.startswith("kappa"))
-    why = f"slide {j + 1} is not parallel to joint {axes.r + 1}: kappa, Eq. (57), Property 1.2(b)"
-    return [Wanted("3.2", axes.r, j, kappas, None, 1, why)]
+def _drive(bench: Bench, j: int) -> Wanted:
+    """Joint j alone, for its drive."""
+    return Wanted("drive", j, j, bench.unknowns.of_joint(j, DRIVE))
 
 
-def _alone(unknowns: Unknowns, j: int, rigid: NDArray[np.intp]) -> Wanted:
-    """Joint j by itself, for these constants of its body and for its drive."""
-    what = "U_33, Eq. (58), Property 1.3(a)" if len(rigid) else "its drive"
-    step = "2.1" if len(rigid) else "drive"
-    return Wanted(
-        step, j, j, np.concatenate([rigid, _drive(unknowns, j)]), None, 1, f"joint {j + 1} alone: {what}"
-    )
+def _always_perpendicular(bench: Bench, i: int, j: int) -> bool:
+    """Whether joint j is perpendicular to joint i at all postures."""
+    postures = np.random.default_rng(0).uniform(-3.0, 3.0, (ALWAYS, bench.dof))
+    return all(abs(velocities_of_frames(bench.chain, q)[j][1 + i, 2]) < PARALLEL for q in postures)
 
 
-def _missing(found: Sequence[Experiment], unknowns: Unknowns, bench: Bench) -> list[Experiment]:
+def _one_line(bench: Bench, i: int, j: int) -> bool:
+    """Whether joints i and j, which are parallel, are on one line whatever slides between them do."""
+    axes = bench.axes
+    moved = [axes.directions[k] for k in range(i + 1, j) if axes.prismatic[k]]
+    return all(parallel(v, axes.directions[j]) for v in (axes.origins[j] - axes.origins[i], *moved))
+
+
+# --- their postures -------------------------------------------------------------------------------------
+
+
+def _chosen(bench: Bench, wanted: Wanted) -> list[Experiment]:
+    """The experiments at their best postures; one is enough for step 1 if it tells all."""
+    moves, reads, own = wanted.moves, wanted.reads, wanted.unknowns
+    tried: list[tuple[int | None, int]] = [(joint, wanted.positions) for joint in wanted.turned]
+    if wanted.step == "1" or not tried:
+        tried.insert(0, (None, 1))
+    postures, size = bench.best(moves, reads, own, *tried[0])
+    for turned, positions in tried[1:]:
+        if np.isfinite(size):
+            break
+        postures, size = bench.best(moves, reads, own, turned, positions)
+    if not np.isfinite(size):  # the rest has to come from other experiments
+        rows = [bench.all_rows(moves, reads, posture) for posture in postures]
+        own, size = _told(np.concatenate(rows), own)
+    estimates = bench.unknowns.named(own)
+    reason = case_of(bench.chain, moves, reads, postures[0])
+    why = f"joint {reads + 1} alone, for its drive" if wanted.step == "drive" else str(reason)
+    return [Experiment(wanted.step, moves, posture, reads, estimates, size, why) for posture in postures]
+
+
+def _missing(bench: Bench, found: Sequence[Experiment]) -> list[Experiment]:
     """Experiments beyond Algorithm 2 for what it leaves open."""
     more: list[Experiment] = []
-    for j in reversed(range(unknowns.robot.dof)):
+    for j in reversed(range(bench.dof)):
         rows = [bench.rows(e.moves, j, e.posture) for e in found]
-        own = unknowns.of_joint(j)
+        own = bench.unknowns.of_joint(j)
         for i in range(j + 1):
             open_now = undetermined(rows, own)
             if not len(open_now):
@@ -244,9 +199,28 @@ def _missing(found: Sequence[Experiment], unknowns: Unknowns, bench: Bench) -> l
             gained = np.setdiff1d(open_now, undetermined([*rows, *extra], own))
             if len(gained):
                 rows += extra
-                wanted = Wanted("more", i, j, gained, j, 2, "what the steps before leave open")
-                more += _chosen(wanted, unknowns, bench)
+                more += _chosen(bench, Wanted("more", i, j, gained, 2, (j,)))
     return more
+
+
+def _given(bench: Bench, moving: int, posture: Array) -> Experiment:
+    """What a motion tells of all the joints behind it, each by its own effort."""
+    start = bench.started(moving, posture)
+    estimates: list[str] = []
+    reasons: list[str] = []
+    conditions: list[float] = []
+    for joint in reversed(range(moving, bench.dof)):
+        rows = bench.all_rows(moving, joint, start)
+        own, size = _told(rows, bench.unknowns.of_joint(joint))
+        if len(own):
+            estimates += bench.unknowns.named(own)
+            reasons.append(str(case_of(bench.chain, moving, joint, start)))
+            conditions.append(size)
+    why = "; ".join(reasons)
+    return Experiment("given", moving, start, moving, tuple(estimates), max(conditions, default=np.inf), why)
+
+
+# --- what rows tell -------------------------------------------------------------------------------------
 
 
 def _told(rows: Array, own: NDArray[np.intp]) -> tuple[NDArray[np.intp], float]:
@@ -256,7 +230,7 @@ def _told(rows: Array, own: NDArray[np.intp]) -> tuple[NDArray[np.intp], float]:
     for k in candidates:
         if not len(undetermined([rows], np.array([*kept, k], dtype=np.intp))):
             kept.append(k)
-    return np.array(kept, dtype=np.intp), condition_of(rows[:, kept])
+    return np.array(kept, dtype=np.intp), condition(rows[:, kept])
 
 
 def undetermined(rows: Sequence[Array], own: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -268,35 +242,5 @@ def undetermined(rows: Sequence[Array], own: NDArray[np.intp]) -> NDArray[np.int
     silent = lengths <= TINY * max(float(lengths.max(initial=0.0)), 1.0)
     s, vt = np.linalg.svd(A / np.where(silent, 1.0, lengths), full_matrices=True)[1:]
     rank = int(np.sum(s > TINY * max(float(s.max(initial=0.0)), TINY)))
-    involved = np.abs(vt[rank:]).max(axis=0, initial=0.0) > 1e-6
+    involved = np.abs(vt[rank:]).max(axis=0, initial=0.0) > INVOLVED
     return own[involved | silent]
-
-
-# --- axes and names -------------------------------------------------------------------------------------
-
-
-def _always_perpendicular(chain: Chain, i: int, j: int) -> bool:
-    """Whether joint j is perpendicular to joint i at all postures."""
-    postures = np.random.default_rng(0).uniform(-3.0, 3.0, (ALWAYS, chain.dof))
-    return all(abs(velocities_of_frames(chain, q)[j][1 + i, 2]) < TINY for q in postures)
-
-
-def _one_line(axes: Axes, i: int, j: int) -> bool:
-    """Whether joints i and j, which are parallel, are on one line whatever slides between them do."""
-    apart = axes.origins[j] - axes.origins[i]
-    moved = [axes.directions[k] for k in range(i + 1, j) if axes.prismatic[k]]
-    return all(np.linalg.norm(np.cross(v, axes.directions[j])) < TINY for v in (apart, *moved))
-
-
-def _named(unknowns: Unknowns, j: int, wanted: Callable[[str], bool]) -> NDArray[np.intp]:
-    """Unknowns of the body of joint j whose names are wanted."""
-    own: list[int] = unknowns.of_joint(j).tolist()
-    return np.array(
-        [k for k in own if unknowns.drives[k] is None and wanted(unknowns.names[k])], dtype=np.intp
-    )
-
-
-def _drive(unknowns: Unknowns, j: int) -> NDArray[np.intp]:
-    """Unknowns of the drives that joint j moves last."""
-    own: list[int] = unknowns.of_joint(j).tolist()
-    return np.array([k for k in own if unknowns.drives[k] is not None], dtype=np.intp)

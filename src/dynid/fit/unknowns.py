@@ -7,8 +7,9 @@ the tip to the base.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -61,9 +62,10 @@ class Unknowns:
                 found.append(int(np.flatnonzero(self.rates(drive[0])[drive[1]]).max()))
         return np.array(found, dtype=np.intp)
 
-    def of_joint(self, joint: int) -> NDArray[np.intp]:
-        """Numbers of a joint's unknowns."""
-        return np.flatnonzero(self.joints == joint)
+    def of_joint(self, joint: int, pattern: str = "") -> NDArray[np.intp]:
+        """Numbers of a joint's unknowns whose names match a pattern."""
+        own: list[int] = np.flatnonzero(self.joints == joint).tolist()
+        return np.array([k for k in own if re.match(pattern, self.names[k])], dtype=np.intp)
 
     def named(self, unknowns: NDArray[np.intp]) -> tuple[str, ...]:
         """Names of unknowns by their numbers."""
@@ -103,22 +105,8 @@ class Unknowns:
 
 def unknowns_of(robot: Robot, letters: Sequence[str] = DRIVES) -> Unknowns:
     """The unknowns of a serial robot, with these constants of its drives; others raise a RobotError."""
-    friction = "Fv" in letters or "Fc" in letters
+    friction = {"Fv", "Fc"} & set(letters)
     base = base_parameters(
-        robot, method="lin", armature="Ia" in letters, friction=friction, offset="Fo" in letters
+        robot, method="lin", armature="Ia" in letters, friction=bool(friction), offset="Fo" in letters
     )
-    return Unknowns(robot, _without(base, [name for name in ("Fv", "Fc") if name not in letters]))
-
-
-def _without(base: BaseParameters, letters: Sequence[str]) -> BaseParameters:
-    """The set less friction nobody asked for, which nothing else depends on."""
-    columns = [k for k, name in enumerate(base.columns) if name[:2] not in letters]
-    if len(columns) == len(base.columns):
-        return base
-    rows = np.flatnonzero(base.matrix[:, columns].any(axis=1))
-    return replace(
-        base,
-        columns=tuple(base.columns[k] for k in columns),
-        matrix=base.matrix[rows][:, columns],
-        names=tuple(base.names[k] for k in rows.tolist()),
-    )
+    return Unknowns(robot, base.without({"Fv", "Fc"} - friction))
