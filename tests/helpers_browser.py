@@ -56,6 +56,7 @@ class Browser:
         self._session = self.send("Target.attachToTarget", targetId=targets[0], flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.send(f"{domain}.enable")
+        self.send("Emulation.setFocusEmulationEnabled", enabled=True)
         self.resize(width, height)
         self.media(dark=dark)
 

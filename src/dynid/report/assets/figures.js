@@ -50,7 +50,10 @@ const dynid = (() => {
     layout.width = wide;
     if (wide < NARROW) narrowed(layout, figure.data, wide);
     element.style.minHeight = layout.height + "px";
-    return Plotly.react(element, prepared(figure.data, colours), layout, config);
+    return Plotly.react(element, prepared(figure.data, colours), layout, config).then(() => {
+      // The figure's own keys do what its buttons do: no seven more stops on the way through the page.
+      for (const button of element.querySelectorAll(".modebar-btn")) button.tabIndex = -1;
+    });
   }
 
   function redraw(...how) {
@@ -78,6 +81,8 @@ const dynid = (() => {
       if (event.key === "0" || event.key === "Escape") {
         draw(element).then(() =>
           Plotly.relayout(element, Object.fromEntries(axes(element).map(([name]) => [name + ".autorange", true]))));
+      } else if (event.key === "s") {
+        Plotly.downloadImage(element, { format: "svg", filename: element.id });
       } else if (KEYS[event.key]) {
         move(element, ...KEYS[event.key]);
       } else return;

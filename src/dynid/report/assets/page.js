@@ -40,20 +40,26 @@
   }
 
   const tip = document.getElementById("tip");
+  let explained = null; // the name whose formula is open
   const hide = () => { tip.hidden = true; };
+  const place = () => {
+    if (tip.hidden) return;
+    const at = explained.getBoundingClientRect(), own = tip.getBoundingClientRect();
+    tip.style.left = Math.max(8, Math.min(at.left, innerWidth - own.width - 8)) + "px";
+    tip.style.top = (at.bottom + own.height + 8 < innerHeight ? at.bottom + 6 : at.top - own.height - 6) + "px";
+  };
   for (const name of document.querySelectorAll("[data-formula]")) {
     const open = () => {
+      explained = name;
       tip.textContent = document.getElementById(name.dataset.formula).textContent;
       tip.hidden = false;
-      const at = name.getBoundingClientRect(), own = tip.getBoundingClientRect();
-      tip.style.left = Math.max(8, Math.min(at.left, innerWidth - own.width - 8)) + "px";
-      tip.style.top = (at.bottom + own.height + 8 < innerHeight ? at.bottom + 6 : at.top - own.height - 6) + "px";
+      place();
     };
     for (const event of ["mouseenter", "focus", "click"]) name.addEventListener(event, open);
     for (const event of ["mouseleave", "blur"]) name.addEventListener(event, hide);
   }
   addEventListener("keydown", (event) => event.key === "Escape" && hide());
-  addEventListener("scroll", hide, { passive: true });
+  addEventListener("scroll", place, { passive: true });
 
   const links = new Map([...document.querySelectorAll(".contents a")].map((a) => [a.hash.slice(1), a]));
   const watcher = new IntersectionObserver((seen) => {
