@@ -6,8 +6,8 @@ link's ten standard parameters in the base matrix. With the data of the two runs
     without   |R0 (beta, f0) - r0|^2            with   |R1 (beta + B_L phi, f1) - r1|^2
 
 in the rigid base values beta, which the runs share, friction f0 and f1, which may have changed from one run
-to the other, and phi. Whatever is wrong with the model of the arm in both runs cancels. On an arm whose bodies
-are known, beta is theirs, only motor inertias stay free, and the first run may be missing.
+to the other, and phi. Whatever is wrong with the model of the arm in both runs cancels. On an arm whose
+bodies are known, beta is theirs, only motor inertias stay free, and the first run may be missing.
 
 The values are those of the best body that can exist; deviations are of the unconstrained fit, with the
 coloured noise of both runs.
@@ -157,10 +157,10 @@ def between(without: Sequence[Estimate], loaded: Estimate, number: int, method: 
     robot = loaded.robot
     A, b, roots = _equations(without, loaded, number, method)
     scale = _column_sizes(A)
-    U, s, Vt = np.linalg.svd(A / scale, full_matrices=False)
-    kept = s > DEPENDENT * s[0]
-    solve = (Vt[kept].T / s[kept]) @ U[:, kept].T / scale[:, None]
-    null = Vt[~kept][:, -10:]
+    U, s, Vt = np.linalg.svd(A / scale)  # all of Vt: with few equations, more directions than singular values
+    rank = int(np.count_nonzero(s > DEPENDENT * s[0]))
+    solve = (Vt[:rank].T / s[:rank]) @ U[:, :rank].T / scale[:, None]
+    null = Vt[rank:, -10:]
     lost = np.abs(null).max(axis=0) > INVOLVED if len(null) else np.zeros(10, dtype=np.bool_)
     free = (solve @ b)[-10:]
     spread = solve[-10:] @ roots

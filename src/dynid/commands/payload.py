@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from typing import Any
 
 from rich.console import Console
@@ -57,9 +58,10 @@ def _print(found: Payload) -> None:
     table = Table("load", "value", "+/- (95 %)", box=None, pad_edge=False, header_style="")
     values = [found.mass, *found.com.tolist(), *found.inertia.tolist()]
     for name, value, std in zip(ROWS, values, found.std.tolist(), strict=True):
-        table.add_row(name, f"{value:.4g}", f"{factor * std:.2g}")
+        known = math.isfinite(std)
+        table.add_row(name, f"{value:.4g}", f"{factor * std:.2g}" if known else "not determined")
     console = Console(highlight=False)
     console.print(table)
-    print(f"in the frame of {found.link!r}, moments about the centre of mass: {found.status}")
+    print(f"in the frame of {found.link!a}, moments about the centre of mass: {found.status}")
     for advice in found.advice:
         print(f"- {advice}")
