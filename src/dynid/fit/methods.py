@@ -23,14 +23,25 @@ from dynid.statistics import Noise, Uncertainty, noise_of, uncertainty
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What is to be fitted: the samples of one log or several, and the prior's values if there are any."""
+    """What is to be fitted: the samples of one log or several, and the prior's values if there are any.
+
+    Of logs too long to be loaded, `logs` are an excerpt, and all their equations have been reduced already.
+    """
 
     system: System
     logs: Sequence[Samples]
     prior: Prior | None = None
+    reduction: Reduction | None = None
+    share: float = 1.0  # that the samples of `logs` are of all
+
+    def equations(self, of: Callable[[System, Samples], runs.Runs]) -> list[runs.Runs]:
+        """Equations of a model that follow on each other, which stand for all there are."""
+        return [of(self.system, samples).standing_for(self.share) for samples in self.logs]
 
     def reduced(self, one: Callable[[System, Samples], Reduction] = reduce) -> Reduction:
         """All equations of a model, by default the torque model."""
+        if self.reduction is not None:
+            return self.reduction
         return total([one(self.system, samples) for samples in self.logs])
 
 
@@ -74,7 +85,7 @@ def _wls(problem: Problem) -> Answer:
 
 
 def _torque(problem: Problem) -> list[runs.Runs]:
-    return [runs.torque_runs(problem.system, samples) for samples in problem.logs]
+    return problem.equations(runs.torque_runs)
 
 
 def _robust(loss: Loss) -> Callable[[Problem], Answer]:
@@ -109,8 +120,7 @@ def _instrumental(problem: Problem) -> Answer:
 
 def _momentum(problem: Problem) -> Answer:
     reduction = problem.reduced(reduce_momentum)
-    equations = [runs.momentum_runs(problem.system, samples) for samples in problem.logs]
-    return _answer(reduction, weighted(reduction, problem.prior), equations)
+    return _answer(reduction, weighted(reduction, problem.prior), problem.equations(runs.momentum_runs))
 
 
 def _of_all_joints(
@@ -120,8 +130,7 @@ def _of_all_joints(
 
     def estimator(problem: Problem) -> Answer:
         reduction = problem.reduced(reducer)
-        equations = [rows(problem.system, samples) for samples in problem.logs]
-        return _answer(reduction, ordinary(reduction, problem.prior), equations)
+        return _answer(reduction, ordinary(reduction, problem.prior), problem.equations(rows))
 
     return estimator
 

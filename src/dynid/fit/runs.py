@@ -8,7 +8,7 @@ efforts below them, times the root of each row's weight; rows that do not count 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,6 +34,10 @@ class Runs:
     rows: int  # of the log
     read: Callable[[], Iterator[Panels]]
     factor: float = 1.0  # how many times as many rows the log has
+
+    def standing_for(self, share: float) -> Runs:
+        """The runs of a log of which this one is a part."""
+        return replace(self, rows=round(self.rows / share), factor=self.factor / share)
 
 
 def torque_runs(system: System, samples: Samples, weights: Array | None = None) -> Runs:
