@@ -22,6 +22,7 @@ def add_export(commands: Commands) -> None:
         action="store_true",
         help="of base values alone, export the nearest bodies that can exist",
     )
+    physical_options(command)
     command.add_argument(
         "--allow-impossible",
         action="store_true",
@@ -32,6 +33,29 @@ def add_export(commands: Commands) -> None:
     )
     command.add_argument(
         "--urdf", metavar="NAME", help="what a Pinocchio snippet loads (default identified.urdf)"
+    )
+
+
+def physical_options(command: Parser) -> None:
+    """How bodies that can exist are looked for."""
+    group = command.add_argument_group("bodies that can exist (with --physical)")
+    group.add_argument(
+        "--bounds",
+        metavar="WHAT",
+        help="collision: each link's mass lies inside its collision geometry; or a TOML file with masses, "
+        "centres of mass and boxes",
+    )
+    group.add_argument(
+        "--metric",
+        metavar="NAME",
+        help="how deviations from the robot file's bodies are measured: pullback (default) or entropic",
+    )
+    group.add_argument(
+        "--body-weight",
+        type=float,
+        metavar="W",
+        help="of the robot file's bodies: deviating by all of itself, one counts as sqrt(W) standard "
+        "deviations of the data (1)",
     )
 
 

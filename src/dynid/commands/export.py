@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from dynid.commands.output import print_json, remark
 from dynid.errors import ArgumentError, choices
+from dynid.estimate import Estimate
 from dynid.estimate_file import load_estimate
 from dynid.export.write import FORMATS, IDENTIFIED_URDF, Format, export, format_of, save
 from dynid.files import refuse_existing
@@ -18,13 +20,7 @@ def run(options: argparse.Namespace) -> int:
     refuse_existing(Path(options.output), options.force)
     if options.urdf is not None and format != "pinocchio":
         raise ArgumentError("--urdf goes with --format pinocchio")
-    estimate = load_estimate(options.estimate)
-    if options.physical and estimate.parameters is None:
-        from dynid.physical.estimate import make_physical  # with its solver
-
-        estimate = make_physical(estimate)
-        if estimate.parameters is None and not options.allow_impossible:
-            raise ArgumentError(f"{options.estimate}: {' '.join(estimate.advice)}")
+    estimate = _physical(load_estimate(options.estimate), options)
     exported = export(
         estimate,
         format,
@@ -49,6 +45,27 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(f"{estimate.robot.name} as {format}: {options.output}")
     return 0
+
+
+def _physical(estimate: Estimate, options: argparse.Namespace) -> Estimate:
+    """The estimate, made physical if that is asked for and it is not so already."""
+    given = {"bounds": options.bounds, "metric": options.metric, "prior_weight": options.body_weight}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    if not options.physical:
+        if chosen:
+            raise ArgumentError("--bounds, --metric and --body-weight go with --physical")
+        return estimate
+    if estimate.parameters is not None and not chosen:
+        return estimate
+    from dynid.physical.bounds_file import bounds_called  # with its solver
+    from dynid.physical.estimate import make_physical
+
+    if "bounds" in chosen:
+        chosen["bounds"], _ = bounds_called(chosen["bounds"], estimate.robot, estimate.source)
+    found = make_physical(replace(estimate, parameters=None, origins=(), physical=None), **chosen)
+    if found.parameters is None and not options.allow_impossible:
+        raise ArgumentError(f"{options.estimate}: {' '.join(found.advice)}")
+    return found
 
 
 def _format(options: argparse.Namespace) -> Format:
