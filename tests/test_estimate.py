@@ -54,7 +54,7 @@ def test_the_record_has_what_is_promised() -> None:
     record = found().as_dict()
     assert set(record["parameters"][0]) == {"name", "value", "std", "relative_std_percent"}
     assert [entry["name"] for entry in record["parameters"]] == list(found().names)
-    assert set(record["train"]["joint1"]) == {"rmse", "percent", "percent_raw", "percent_moving", "r2"}
+    assert set(record["train"]["shoulder"]) == {"rmse", "percent", "percent_raw", "percent_moving", "r2"}
     assert {"condition", "samples", "validation", "physical", "status", "advice", "choices"} < set(record)
     assert record["choices"]["cutoff_hz"] == 6.0
     assert record["choices"]["friction"] == "viscous,coulomb,offset"
@@ -63,7 +63,7 @@ def test_the_record_has_what_is_promised() -> None:
 def test_the_summary_says_the_verdict_first() -> None:
     lines = found().summary().splitlines()
     assert lines[0] == "planar2: can be trusted"
-    assert any(line.startswith("joint2") for line in lines)
+    assert any(line.startswith("elbow") for line in lines)
     assert any(line.startswith("Fc2") for line in lines)
 
 
@@ -107,7 +107,7 @@ def _record() -> dict:
         ("terms/width", -1.0, "width"),
         ("terms/extra", ["a", "a"], "different names"),
         ("physical", "yes", "true, false or null"),
-        ("train/joint1/rmse", "small", "rmse"),
+        ("train/shoulder/rmse", "small", "rmse"),
     ],
 )
 def test_a_spoilt_file_is_refused_with_its_place(

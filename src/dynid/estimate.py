@@ -131,9 +131,15 @@ class Estimate:
         qd: ArrayLike,
         qdd: ArrayLike,
         extra: Mapping[str, ArrayLike] | None = None,
+        *,
+        in_order: bool = False,
     ) -> Array:
-        """Joint efforts of a motion, (n,) or (N, n); `extra` has the extra columns, of the same shape."""
-        efforts = self.model.efforts(q, qd, qdd)
+        """Joint efforts of a motion, (n,) or (N, n); `extra` has the extra columns, of the same shape.
+
+        in_order: the samples follow on each other in time, so that friction may remember reversals.
+        """
+        sliding = self.friction.sliding(q, qd) if in_order else None
+        efforts = self.model.efforts(q, qd, qdd, sliding)
         for name in self.terms.extra:
             if name not in (extra or {}):
                 raise ArgumentError(f"extra={{{name!r}: ...}} is needed: the fit has this extra column")
@@ -156,7 +162,11 @@ class Estimate:
             )
 
         def predict(samples: Samples) -> Array:
-            return self.predict(samples.q, samples.qd, samples.qdd, samples.extra)
+            return np.concatenate([stretch(samples, slice(a, b)) for a, b in samples.segments])
+
+        def stretch(samples: Samples, rows: slice) -> Array:
+            extra = {name: values[rows] for name, values in samples.extra.items()}
+            return self.predict(samples.q[rows], samples.qd[rows], samples.qdd[rows], extra, in_order=True)
 
         return compare(self.robot, log, predict)
 

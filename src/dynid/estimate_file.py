@@ -83,6 +83,7 @@ def save(estimate: Estimate, path: str | os.PathLike[str], *, force: bool = Fals
             "armature": terms.armature,
             "friction": list(terms.friction),
             "width": terms.width,
+            "presliding": terms.presliding,
             "stribeck_speed": terms.stribeck_speed,
             "extra": list(terms.extra),
             "load_parameters": terms.load_parameters,
@@ -106,7 +107,6 @@ def save(estimate: Estimate, path: str | os.PathLike[str], *, force: bool = Fals
 def load_estimate(path: str | os.PathLike[str]) -> Estimate:
     """The estimate of a file that `Estimate.save` or `dynid identify` has written."""
     try:
-        where = str(path)
         with Path(path).open("rb") as file:
             data = file.read(LARGEST + 1)
     except OSError as problem:
@@ -118,9 +118,9 @@ def load_estimate(path: str | os.PathLike[str]) -> Estimate:
     except (ValueError, RecursionError) as problem:
         raise ArgumentError(f"{quote(path)}: not JSON: {problem}") from problem
     try:
-        return _estimate(JsonRecord.of(parsed, quote(where)))
+        return _estimate(JsonRecord.of(parsed, "the file"))
     except DynidError as problem:
-        raise ArgumentError(f"not an estimate of dynid: {problem}") from problem
+        raise ArgumentError(f"{quote(path)} is no estimate of dynid: {problem}") from problem
 
 
 def _estimate(file: JsonRecord) -> Estimate:
@@ -183,6 +183,7 @@ def _terms(file: JsonRecord) -> Terms:
         armature=bool(_truth(entry, "armature")),
         friction=entry.texts("friction"),
         width=entry.number("width"),
+        presliding=entry.number("presliding"),
         stribeck_speed=entry.number("stribeck_speed"),
         extra=extra,
         load_parameters=load,

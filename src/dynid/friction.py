@@ -5,9 +5,9 @@ on the motors reach the joints through T^-T, so with R = 1 on the joint side and
 
     v = R qd      friction = R' (Fv v + Fc s(v) + Fo + ...)      motors = T^-T diag(Ia) T^-1 qdd
 
-where s(v) is the sign of v, 0 at 0, or tanh(v / width) where a width is given. Of motions whose samples come
-in the order of time it may be the sense of sliding of `presliding` instead. Besides viscous (Fv), Coulomb (Fc)
-and offset (Fo) there are `FURTHER` terms. Arrays of one sample are (n,), of N samples (N, n).
+where s(v) is the sign of v, 0 at 0, or tanh(v / width) where a width is given; of samples that come in the
+order of time it may be the sense of sliding of `presliding` instead. Besides viscous (Fv), Coulomb (Fc) and
+offset (Fo) there are `FURTHER` terms. Arrays of one sample are (n,), of N samples (N, n).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dynid import presliding
 from dynid.errors import ArgumentError, RobotError, choices
+from dynid.presliding import sliding_sense
 from dynid.robot import Joint, Robot, Side
 from dynid.spatial import Array, frozen
 
@@ -48,7 +48,7 @@ class Friction:
     transmission: Array | None = None  # (n, n), qd_joint = transmission @ qd_motor; None is the identity
     width: float | Array = 0.0  # rad/s or m/s on the side where friction acts, of all or (n,); 0: the sign
     stribeck_speed: float | Array = STRIBECK_SPEED
-    reach: float | Array = 0.0  # rad or m over which friction turns after a reversal; 0: it has no memory
+    presliding: float | Array = 0.0  # rad or m over which it turns after a reversal; 0: it has no memory
 
     def __post_init__(self) -> None:
         for letter in self.further:
@@ -93,17 +93,18 @@ class Friction:
 
         None where friction has no memory.
         """
-        if not np.any(self.reach):
+        if not np.any(self.presliding):
             return None
         way, v = (np.asarray(x, dtype=np.float64) @ self.rates.T for x in (q, qd))
-        reach = np.broadcast_to(np.asarray(self.reach, dtype=np.float64), (self.dof,))
-        return presliding.sliding(way, direction(v[0], self.width), reach)
+        reach = np.broadcast_to(np.asarray(self.presliding, dtype=np.float64), (self.dof,))
+        return sliding_sense(way, direction(v[0], self.width), reach)
 
     def _drag(self, v: Array, load: ArrayLike | None = None, sliding: ArrayLike | None = None) -> Array:
         """The same on the drives, which move at v."""
         total = np.zeros_like(v)
+        s = direction(v, self.width) if sliding is None else np.asarray(sliding, dtype=np.float64)
         for letter, constant in self._present:
-            total += constant * self._term(letter, v, load, sliding)
+            total += constant * self._term(letter, v, s, load)
         return total
 
     def columns(
@@ -115,7 +116,8 @@ class Friction:
         which Fl takes its share.
         """
         v = np.asarray(qd, dtype=np.float64) @ self.rates.T
-        terms = (self._term(letter, v, load) for letter in letters or self.constants)
+        s = direction(v, self.width)
+        terms = (self._term(letter, v, s, load) for letter in letters or self.constants)
         return np.concatenate([_on_joints(term, self.rates) for term in terms], axis=-1)
 
     def damping(self, qd: ArrayLike) -> Array:
@@ -135,16 +137,13 @@ class Friction:
         drag = unloaded._drag(ahead) - unloaded._drag(behind)
         return _on_joints(drag / (ahead - behind), self.rates) @ self.rates
 
-    def _term(
-        self, letter: str, v: Array, load: ArrayLike | None, sliding: ArrayLike | None = None
-    ) -> Array:
+    def _term(self, letter: str, v: Array, s: Array, load: ArrayLike | None) -> Array:
         """What one unit of a constant does to its drive at velocity v."""
         on_drive = None
         if letter == "Fl":
             if load is None:
                 raise ArgumentError("load-dependent friction (Fl) needs the rigid bodies' efforts: load=")
             on_drive = np.asarray(load, dtype=np.float64) @ np.linalg.inv(self.rates)
-        s = direction(v, self.width) if sliding is None else np.asarray(sliding, dtype=np.float64)
         return term(letter, v, s, self.stribeck_speed, on_drive)
 
 

@@ -29,11 +29,11 @@ class DynamicModel:
     friction: Friction
     physical: bool = False
 
-    def efforts(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
-        """Efforts that the motion needs, (n,) or (N, n)."""
+    def efforts(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, sliding: ArrayLike | None = None) -> Array:
+        """Efforts that the motion needs, (n,) or (N, n); `sliding` as `Friction.efforts` takes it."""
         rigid = self.robot.inverse_dynamics(q, qd, qdd, self.parameters)
         motors = np.asarray(qdd, dtype=np.float64) @ armature_matrix(self.armature, self.robot.transmission)
-        return rigid + motors + self.friction.efforts(qd, load=rigid)
+        return rigid + motors + self.friction.efforts(qd, load=rigid, sliding=sliding)
 
     def as_robot(self) -> Robot:
         """The robot with these numbers in the place of its own; further friction terms have no place."""

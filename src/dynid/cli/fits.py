@@ -45,6 +45,12 @@ def _fit_options(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[rep
     )
     group.add_argument("--friction-side", metavar="SIDE", help="joint or motor; default: as the robot says")
     group.add_argument("--width", type=float, metavar="V", help="of Coulomb friction's step, rad/s; 0: sign")
+    group.add_argument(
+        "--presliding",
+        type=float,
+        metavar="D",
+        help="rad over which friction turns after a reversal (chosen); 0: at once",
+    )
     group.add_argument("--no-armature", dest="armature", action="store_false", help="without motor inertias")
     group.add_argument(
         "--prior",

@@ -14,7 +14,7 @@ import numpy as np
 
 from dynid.fit.reduction import Reduction, reduce_blocks, total
 from dynid.fit.solve import Prior, weighted
-from dynid.fit.system import System
+from dynid.fit.system import System, Terms
 from dynid.friction import FURTHER
 from dynid.log.cutoff import in_validation_band
 from dynid.log.samples import TRIM_PERIODS, Samples
@@ -22,9 +22,10 @@ from dynid.spatial import Array
 
 FOLDS = 5
 WIDTHS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4)  # rad/s
+DISTANCES = (5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2)  # rad
 WEIGHTS = (1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1)
 CLEARLY = 0.98  # times the error of the simpler choice: what a less simple one must reach
-WORTH = 0.95  # the same for further friction terms, one after the other
+WORTH = 0.95  # the same for friction that remembers, and for further friction terms, one after the other
 LONGEST_GUARDS = 6.0  # a fold must be this many guards long
 FILTER_PERIODS = 1.5  # of the cut-off, that the parallel filter reaches to each side
 
@@ -97,16 +98,36 @@ class Choice:
 
 def choose_width(system: System, logs: Sequence[Samples]) -> Choice:
     """The width of Coulomb friction's step that predicts held-out folds best."""
-    found: list[tuple[float, float]] = []
-    equations: list[Reduction] = []
-    for width in WIDTHS:
-        folds = folds_of(system.shaped(replace(system.terms, width=width)), logs)
+    folds = _of_shapes(system, logs, [replace(system.terms, width=width) for width in WIDTHS])
+    if not folds:
+        return Choice(system.terms.width, (), ())
+    scores = tuple(score(one.errors()) for one in folds)
+    best = int(np.argmin(scores))
+    return Choice(WIDTHS[best], WIDTHS, scores, tuple(total(one.fitted) for one in folds))
+
+
+def choose_presliding(system: System, logs: Sequence[Samples]) -> Choice:
+    """The distance over which friction turns; 0 unless another predicts held-out folds clearly better."""
+    distances = (0.0, *DISTANCES)
+    folds = _of_shapes(system, logs, [replace(system.terms, presliding=one) for one in distances])
+    if not folds:
+        return Choice(0.0, (), ())
+    scores = tuple(score(one.errors()) for one in folds)
+    best = int(np.argmin(scores))
+    chosen = best if scores[best] <= WORTH * scores[0] else 0
+    return Choice(distances[chosen], distances, scores, tuple(total(one.fitted) for one in folds))
+
+
+def _of_shapes(system: System, logs: Sequence[Samples], shapes: Sequence[Terms]) -> list[Folds]:
+    """The folds with each of these shapes of friction; none if the logs are too short."""
+    found: list[Folds] = []
+    for terms in shapes:
+        shaped = system.shaped(terms)
+        folds = folds_of(shaped, [shaped.remembering(one) for one in logs])
         if folds is None:
-            return Choice(system.terms.width, (), ())
-        found.append((width, score(folds.errors())))
-        equations.append(total(folds.fitted))
-    best = min(found, key=lambda pair: pair[1])
-    return Choice(best[0], tuple(w for w, _ in found), tuple(s for _, s in found), tuple(equations))
+            return []
+        found.append(folds)
+    return found
 
 
 def choose_weight(system: System, logs: Sequence[Samples], target: Array) -> Choice:

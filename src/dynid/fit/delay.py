@@ -114,7 +114,7 @@ def _steps(system: System, logs: Sequence[Samples]) -> tuple[Array, Array]:
     larger = system.extended(names)
     with_rate: list[Samples] = []
     for samples in logs:
-        predicted = model.efforts(samples.q, samples.qd, samples.qdd)
+        predicted = model.efforts(samples.q, samples.qd, samples.qdd, samples.sliding)
         rate = np.concatenate(
             [-np.gradient(predicted[a:b], 1.0 / samples.rate_hz, axis=0) for a, b in samples.segments]
         )

@@ -20,7 +20,15 @@ import numpy as np
 
 from dynid.errors import ArgumentError, choices, quote
 from dynid.estimate import Estimate, RobotSource
-from dynid.fit.choose import Choice, choose_further, choose_weight, choose_width, folds_of, held_out
+from dynid.fit.choose import (
+    Choice,
+    choose_further,
+    choose_presliding,
+    choose_weight,
+    choose_width,
+    folds_of,
+    held_out,
+)
 from dynid.fit.delay import Delay, advanced, estimate_delay
 from dynid.fit.judge import judge
 from dynid.fit.methods import METHODS, Answer, Problem, fit
@@ -75,8 +83,8 @@ def identify(
     prepared = _prepare(robot, training, chosen, say)
     say(f"fitting {len(prepared.system.names)} unknowns ({chosen.method})")
     answer = fit(Problem(prepared.system, prepared.samples, prepared.prior), chosen.method)
-    if prepared.width is not None:
-        answer = widened(answer, prepared.width, prepared.prior, prepared.system.names)
+    if prepared.shape is not None:
+        answer = widened(answer, prepared.shape, prepared.prior, prepared.system.names)
     estimate = _estimate(prepared, answer, training)
     if chosen.physical:
         say("looking for bodies that can exist")
@@ -167,7 +175,7 @@ class _Prepared:
     system: System
     samples: Sequence[Samples]
     prior: Prior | None
-    width: Choice | None  # of Coulomb friction's step, if it was not given
+    shape: Choice | None  # of friction, if it was not given
     choices: Mapping[str, Any]
     remarks: tuple[str, ...]
 
@@ -182,8 +190,10 @@ def _prepare(robot: Robot, logs: Sequence[Log], options: Options, say: Report) -
         extra=tuple(sorted(logs[0].extra)),
         load_parameters=_load_parameters(robot, options),
         **({} if options.width is None else {"width": options.width}),
+        presliding=options.presliding or 0.0,
     )
-    system, width = _shaped(system_of(robot, terms), samples, options, notes, say)
+    system, shape = _shaped(system_of(robot, terms), samples, options, notes, say)
+    samples = [system.remembering(one) for one in samples]
     delay = _delay(system, samples, options, notes, say)
     if delay.significant:
         samples = [advanced(one, delay.seconds) for one in samples]
@@ -195,7 +205,7 @@ def _prepare(robot: Robot, logs: Sequence[Log], options: Options, say: Report) -
     notes["friction_side"] = robot.friction_side
     prior = _prior(system, samples, options, notes, say)
     remarks = tuple(note for one in samples for note in _of_source(one, len(samples) > 1))
-    return _Prepared(options, system, samples, prior, width, notes, remarks)
+    return _Prepared(options, system, samples, prior, shape, notes, remarks)
 
 
 def _samples(
@@ -242,17 +252,28 @@ def _sources(samples: Sequence[Samples]) -> str:
 def _shaped(
     system: System, samples: Sequence[Samples], options: Options, notes: dict[str, Any], say: Report
 ) -> tuple[System, Choice | None]:
-    """The system with the width of Coulomb friction's step, given or chosen, and the choice."""
-    width, choice = system.terms.width, None
+    """The system with the shape of Coulomb friction, given or chosen, and the choice that decided.
+
+    First the width of its step; then the distance of presliding, which stands in for the step if it pays.
+    """
+    shape: Choice | None = None
     if options.width is not None:
         notes["width_choice"] = "given"
     elif "Fc" in system.terms.friction:
         say("choosing the width of Coulomb friction")
-        choice = choose_width(system, samples)
-        width, notes["width_choice"] = choice.value, str(choice)
-        system = system.shaped(replace(system.terms, width=width))
-    notes["width"] = width
-    return system, choice
+        shape = choose_width(system, samples)
+        notes["width_choice"] = str(shape)
+        system = system.shaped(replace(system.terms, width=shape.value))
+    if options.presliding is not None:
+        notes["presliding_choice"] = "given"
+    elif shape is not None:
+        say("choosing the distance of presliding")
+        choice = choose_presliding(system, samples)
+        notes["presliding_choice"] = str(choice)
+        if choice.value:
+            shape, system = choice, system.shaped(replace(system.terms, presliding=choice.value))
+    notes["width"], notes["presliding"] = system.terms.width, system.terms.presliding
+    return system, shape
 
 
 def _delay(

@@ -40,6 +40,7 @@ class Options:
     friction: str = "auto"  # or words of FRICTION_WORDS with commas, or none
     friction_side: Side | None = None  # None: the robot's own
     width: float | None = None  # rad/s, of Coulomb friction's step; None: chosen, 0: the sign
+    presliding: float | None = None  # rad to turn friction after a reversal; None: chosen, 0: at once
     armature: bool = True
     prior: PriorKind = "auto"
     prior_weight: float | None = None  # None: chosen
@@ -58,7 +59,7 @@ class Options:
             raise ArgumentError(f"purpose {choices(self.purpose, PURPOSES)}")
         if self.friction_side not in (None, "joint", "motor"):
             raise ArgumentError(f"friction_side {choices(self.friction_side, ('joint', 'motor'))}")
-        for name in ("cutoff_hz", "prior_weight", "width", "delay"):
+        for name in ("cutoff_hz", "prior_weight", "width", "presliding", "delay"):
             value = getattr(self, name)
             if value is not None and not np.isfinite(value):
                 raise ArgumentError(f"{name} must be a finite number, not {value:g}")

@@ -79,7 +79,10 @@ class PanelWriter:
     def _raw(self, where: slice) -> Array:
         s = self._samples
         extra = {name: s.extra[name][where] for name in self._system.terms.extra}
-        return self._system.fill(self._tile, s.q[where], s.qd[where], s.qdd[where], s.tau[where], extra)
+        sliding = None if s.sliding is None else s.sliding[where]
+        return self._system.fill(
+            self._tile, s.q[where], s.qd[where], s.qdd[where], s.tau[where], extra, sliding
+        )
 
 
 def all_panels(system: System, samples: Samples) -> Iterator[tuple[Indices, list[Array]]]:

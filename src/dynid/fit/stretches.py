@@ -63,5 +63,6 @@ def still_panels(system: System, samples: Samples, where: slice) -> Array:
         q, qd, tau = samples.q[part], samples.qd[part], samples.tau[part]
         extra = {name: samples.extra[name][part] for name in system.terms.extra}
         into = slice(part.start - where.start, part.stop - where.start)
-        found[:, into] = system.fill(tile, q, qd, np.zeros_like(q), tau, extra)
+        sliding = None if samples.sliding is None else samples.sliding[part]
+        found[:, into] = system.fill(tile, q, qd, np.zeros_like(q), tau, extra, sliding)
     return found

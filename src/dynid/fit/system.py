@@ -25,9 +25,11 @@ from dynid.friction import (
     SIMPLE,
     STRIBECK_SPEED,
     Friction,
+    direction,
     motor_rates,
     term,
 )
+from dynid.log.samples import Samples
 from dynid.mechanism import mechanism
 from dynid.model import DynamicModel
 from dynid.program import Expr, Graph, Program, Scalar
@@ -51,6 +53,7 @@ class Terms:
     friction: tuple[str, ...] = SIMPLE
     width: float = COULOMB_SPEED  # rad/s, of Coulomb friction's step; 0: the sign
     stribeck_speed: float = STRIBECK_SPEED  # rad/s
+    presliding: float = 0.0  # rad, over which friction turns after a reversal; 0: it has no memory
     extra: tuple[str, ...] = ()  # names of the log's extra columns, one unknown each
     load_parameters: Array | None = field(default=None, repr=False)  # (10 L,), by which Fl knows its load
 
@@ -62,6 +65,8 @@ class Terms:
             raise ArgumentError(f"the width of Coulomb friction must be 0 or more, not {self.width:g}")
         if not (np.isfinite(self.stribeck_speed) and self.stribeck_speed > 0.0):
             raise ArgumentError(f"the Stribeck speed must be positive, not {self.stribeck_speed:g}")
+        if not (np.isfinite(self.presliding) and self.presliding >= 0.0):
+            raise ArgumentError(f"the distance of presliding must be 0 or more, not {self.presliding:g}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,25 +218,43 @@ class System:
         return Tile(TILE + PADDING).empty(self.panels[-1].stop)
 
     def fill(
-        self, out: Array, q: Array, qd: Array, qdd: Array, tau: Array, extra: Mapping[str, Array]
+        self,
+        out: Array,
+        q: Array,
+        qd: Array,
+        qdd: Array,
+        tau: Array,
+        extra: Mapping[str, Array],
+        sliding: Array | None = None,
     ) -> Array:
-        """The panels of at most `TILE` samples (m, n), one below the other, (rows, m): a part of `out`."""
-        given = self._given(q, qd, qdd, tau, extra)
+        """The panels of at most `TILE` samples (m, n), one below the other, (rows, m): a part of `out`.
+
+        `sliding` is what friction has in place of the velocities' signs, as `remembering` finds it.
+        """
+        given = self._given(q, qd, qdd, tau, extra, sliding)
         self._kernel.bind([q, qd, qdd, given], None, out)(0, len(q))
         return out[:, : len(q)]
 
-    def _given(self, q: Array, qd: Array, qdd: Array, tau: Array, extra: Mapping[str, Array]) -> Array:
+    def _given(
+        self,
+        q: Array,
+        qd: Array,
+        qdd: Array,
+        tau: Array,
+        extra: Mapping[str, Array],
+        sliding: Array | None,
+    ) -> Array:
         """Columns of drives, extra columns and efforts, (m, all of them), joint by joint."""
         on_drive: dict[str, Array] = {}
+        rubbing = self._shape.rates @ qd.T
+        s = direction(rubbing, self.widths[:, None]) if sliding is None else sliding.T
         for letter, rates in self._rates.items():  # what one unit does to its drive, (n, m)
             load = None
             if letter == "Fl" and self.terms.load_parameters is not None:
                 rigid = self.robot.inverse_dynamics(q, qd, qdd, self.terms.load_parameters)
                 load = np.asarray(np.linalg.solve(rates.T, rigid.T), dtype=np.float64)
             v = rates @ (qdd if letter == "Ia" else qd).T
-            on_drive[letter] = (
-                v if letter == "Ia" else term(letter, v, self.widths[:, None], self._speeds, load)
-            )
+            on_drive[letter] = v if letter == "Ia" else term(letter, v, s, self._speeds, load)
         given: list[Array] = []
         for joint, drives in enumerate(self._drives_on):
             for letter, k in (self._drives[at] for at in drives):
@@ -261,11 +284,21 @@ class System:
             transmission=self.robot.transmission,
             width=self.widths,
             stribeck_speed=self.terms.stribeck_speed * self._scales,
+            presliding=self.terms.presliding * self._scales,
         )
 
     @cached_property
     def _shape(self) -> Friction:
         return self.friction()
+
+    def remembering(self, samples: Samples) -> Samples:
+        """The samples with the sense in which each drive slides, if friction has a memory here."""
+        if not self.terms.presliding:
+            return samples if samples.sliding is None else replace(samples, sliding=None)
+        sliding = np.zeros_like(samples.q)
+        for a, b in samples.segments:
+            sliding[a:b] = self._shape.sliding(samples.q[a:b], samples.qd[a:b])
+        return replace(samples, sliding=sliding)
 
     def model(self, values: ArrayLike) -> DynamicModel:
         """A model with these values (p,): everything that others were regrouped with is zero."""
@@ -294,20 +327,4 @@ def system_of(robot: Robot, terms: Terms | None = None) -> System:
         robot, armature=terms.armature, friction=bool(simple & {"Fv", "Fc"}), offset="Fo" in simple
     )
     unwanted = {"Fv", "Fc"} - simple
-    return System(robot, terms, _without(base, unwanted))
-
-
-def _without(base: BaseParameters, letters: set[str]) -> BaseParameters:
-    """The base parameters less friction terms that nobody asked for: nothing else depends on these."""
-    rows = [k for k, name in enumerate(base.names) if name[:2] not in letters]
-    columns = [k for k, name in enumerate(base.columns) if name[:2] not in letters]
-    if len(columns) == len(base.columns):
-        return base
-    return replace(
-        base,
-        columns=tuple(base.columns[k] for k in columns),
-        matrix=base.matrix[np.ix_(rows, columns)],
-        names=tuple(base.names[k] for k in rows),
-        kept=tuple(base.kept[k] for k in rows),
-        reasons={name: why for name, why in base.reasons.items() if name[:2] not in letters},
-    )
+    return System(robot, terms, base.without(unwanted))

@@ -65,6 +65,7 @@ class Samples:
     choices: Mapping[str, str]
     provenance: Provenance
     notes: tuple[str, ...]
+    sliding: Array | None = None  # (N, n) of each drive, where friction has a memory: `System.remembering`
 
     @property
     def cutoff_hz(self) -> float:
