@@ -14,6 +14,7 @@ Trace = dict[str, Any]
 MARGIN = 26  # px between panels that lie one below the other
 OWN_AXIS = 50  # px between them, if each has ticks and figures below it
 TOP, BOTTOM = 34, 46  # px around all panels
+SHEET = 1000  # px of A4 between its margins
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -27,6 +28,11 @@ class Figure:
     @property
     def height(self) -> int:
         return int(self.layout["height"])
+
+    @property
+    def tall(self) -> bool:
+        """Whether no sheet of paper has room for it."""
+        return self.height > SHEET
 
 
 def axis(title: str = "", **more: Any) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from dynid.spatial import Array
 LINE = 17  # px per parameter
 TICKS = 5  # to each side of zero
 CELL = 15  # px per parameter of the correlation map
+LARGEST_MAP = 660  # px: with its heading it fits on a sheet of paper
 
 
 def intervals(parameters: Sequence[Parameter]) -> Figure:
@@ -172,7 +173,7 @@ def correlations(names: Sequence[str], correlation: Array) -> Figure:
         "showgrid": False,
         "automargin": True,
     }
-    side = min(max(CELL * p, 260), 900)
+    side = min(max(CELL * p, 260), LARGEST_MAP)
     per_cent = np.rint(100.0 * np.clip(np.nan_to_num(correlation), -1.0, 1.0)).astype(np.int8)
     data: list[Trace] = [
         {
