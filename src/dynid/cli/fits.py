@@ -25,6 +25,7 @@ def add_identify(commands: Commands) -> None:
     )
     robot_options(command)
     log_options(command)
+    _long_options(command.add_argument_group("logs too long to be loaded, or many of them"))
     _fit_options(command.add_argument_group("the fit (by default chosen from the training logs)"))
 
 
@@ -86,6 +87,15 @@ def _fit_options(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[rep
         help="seconds of the logs to leave out; may be given again",
     )
     group.add_argument("--physical", action="store_true", help="a full set of bodies that can exist")
+
+
+def _long_options(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
+    group.add_argument(
+        "--state", metavar="FILE", help="keeps how far a run has got; one that was killed goes on from there"
+    )
+    group.add_argument(
+        "--dask", metavar="ADDRESS", help="of a Dask cluster to read the logs, such as tcp://127.0.0.1:8786"
+    )
 
 
 def add_validate(commands: Commands) -> None:

@@ -11,8 +11,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from dynid.commands.logs import read_with
+from dynid.commands.logs import read_together
 from dynid.commands.output import print_json
+from dynid.fit.given import loaded
 from dynid.formats.load import load_robot
 from dynid.log.channel_levels import ChannelLevel
 from dynid.log.check import LogReport, Report, check
@@ -26,7 +27,7 @@ _VERDICTS = {"good": "bold green", "usable": "bold yellow", "bad": "bold red"}
 
 def run(options: argparse.Namespace) -> int:
     robot = load_robot(options.robot, gravity=options.gravity, joints=options.joints)
-    report = check(robot, [read_with(options, path, robot) for path in options.logs])
+    report = check(robot, loaded(read_together(options, options.logs, robot)))
     if options.json:
         print_json(report.as_dict())
     else:

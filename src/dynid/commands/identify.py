@@ -8,16 +8,18 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from dynid.commands.logs import read_with
+from dynid.commands.logs import read_together
 from dynid.commands.output import print_json, remark
 from dynid.errors import DynidError
 from dynid.estimate import Estimate
 from dynid.files import directory_for
+from dynid.fit.given import loaded
 from dynid.fit.identify import identify
 from dynid.fit.options import Options
 from dynid.formats.load import load_robot
 from dynid.log.check import check
 from dynid.log.log import Log
+from dynid.log.long import LongLogs
 
 STATUS = {"trusted": 0, "weak": 1, "failed": 1}
 FIT_OPTIONS = tuple(Options.__dataclass_fields__)
@@ -29,18 +31,22 @@ def run(options: argparse.Namespace) -> int:
     quiet = options.quiet or options.json
     directory = None if options.output is None else directory_for(options.output, FILES, force=options.force)
     robot = load_robot(options.robot, gravity=options.gravity, joints=options.joints)
-    training = [read_with(options, path, robot) for path in options.logs]
-    unseen = [read_with(options, path, robot) for path in options.validate]
+    in_parts = options.state is not None or options.dask is not None
+    training = read_together(options, options.logs, robot, in_parts=in_parts)
+    unseen = [read_together(options, [path], robot) for path in options.validate]
     estimate = identify(
         robot,
         training,
-        validate=unseen,
+        validate=[source for logs in unseen for source in ([logs] if isinstance(logs, LongLogs) else logs)],
         plan=options.plan,
+        state=options.state,
+        dask=options.dask,
         report=lambda text: remark(f"{text} ...", quiet),
         **{name: getattr(options, name) for name in FIT_OPTIONS if hasattr(options, name)},
     )
     if directory is not None:
-        files = write(estimate, directory, training, unseen, force=options.force, quiet=quiet)
+        judged = [log for logs in unseen for log in loaded(logs)]
+        files = write(estimate, directory, loaded(training), judged, force=options.force, quiet=quiet)
         remark(f"in {directory}: {', '.join(files)}", quiet)
     if options.json:
         print_json(estimate.as_dict())

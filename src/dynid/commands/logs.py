@@ -3,31 +3,49 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from typing import Any
 
 from dynid.commands.output import remark
 from dynid.errors import ArgumentError, quote
+from dynid.fit.given import Given
 from dynid.log.log import Log
+from dynid.log.long import LongLogs, read_logs
 from dynid.log.read import read_log
 from dynid.robot import Robot
 
 
 def read_with(options: argparse.Namespace, path: str, robot: Robot) -> Log:
     """One log, read as the options of `cli.logs.log_options` say; what was left out is said on stderr."""
-    log = read_log(
-        path,
-        robot,
-        effort=options.effort,
-        gain=options.gain,
-        positions=options.positions,
-        degrees=options.degrees,
-        sign=options.sign,
-        columns=options.columns,
-        joints=_joints(options),
-        topic=options.topic,
-    )
+    log = read_log(path, robot, **_reading(options))
+    _say_notes(options, path, log)
+    return log
+
+
+def read_together(
+    options: argparse.Namespace, paths: Sequence[str], robot: Robot, *, in_parts: bool = False
+) -> Given:
+    """Logs, read as the options say; in parts if they are too long to be loaded, or if asked for."""
+    found = read_logs(robot, paths, _reading(options), in_parts=in_parts)
+    if isinstance(found, LongLogs):
+        if not found.complete:
+            text = f"note: too long to be loaded; what follows looks at {found} unless it says otherwise"
+            remark(text, options.quiet or options.json)
+    else:
+        for path, log in zip(paths, found, strict=True):
+            _say_notes(options, path, log)
+    return found
+
+
+def _say_notes(options: argparse.Namespace, path: str, log: Log) -> None:
     for note in log.notes:
         remark(f"note: {path}: {note}", options.quiet or options.json)
-    return log
+
+
+def _reading(options: argparse.Namespace) -> dict[str, Any]:
+    """Options of `read_log`."""
+    plain = ("effort", "gain", "positions", "degrees", "sign", "columns", "topic")
+    return {**{name: getattr(options, name) for name in plain}, "joints": _joints(options)}
 
 
 def _joints(options: argparse.Namespace) -> dict[str, str] | None:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from dynid.commands.logs import read_with
+from dynid.commands.logs import read_together
 from dynid.commands.output import print_json
 from dynid.estimate_file import load_estimate
+from dynid.fit.given import loaded
 from dynid.fit.judge import POOR
 from dynid.summary import score_table
 
 
 def run(options: argparse.Namespace) -> int:
     estimate = load_estimate(options.estimate)
-    found = {path: estimate.validate(read_with(options, path, estimate.robot)) for path in options.logs}
+    logs = {path: loaded(read_together(options, [path], estimate.robot)) for path in options.logs}
+    found = {path: estimate.validate(of_path) for path, of_path in logs.items()}
     poor = any(not score.percent_moving <= POOR for scores in found.values() for score in scores.values())
     if options.json:
         first = next(iter(found.values()))

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from dynid.errors import ArgumentError, choices, quote
+from dynid.errors import ArgumentError, choices
 from dynid.estimate import Estimate, RobotSource
 from dynid.fit.choose import (
     Choice,
@@ -30,7 +30,9 @@ from dynid.fit.choose import (
     held_out,
 )
 from dynid.fit.delay import Delay, advanced, estimate_delay
+from dynid.fit.given import Source, check_together, loaded, provenance, read_given, several
 from dynid.fit.judge import judge
+from dynid.fit.long import Work, check_method, whole_problem
 from dynid.fit.methods import METHODS, Answer, Problem, fit
 from dynid.fit.one_joint_logs import one_joint
 from dynid.fit.options import FRICTION_WORDS, Options
@@ -40,15 +42,14 @@ from dynid.fit.system import System, Terms, system_of
 from dynid.log.clean import clean
 from dynid.log.cutoff import choose_cutoff
 from dynid.log.log import Log
+from dynid.log.long import LongLogs
 from dynid.log.prepare import prepare
-from dynid.log.read import read_log
 from dynid.log.samples import Samples
 from dynid.robot import Robot
 from dynid.spatial import Array, frozen
 from dynid.validation import Score
 
 Report = Callable[[str], None]
-Source = Log | str | os.PathLike[str]
 READING = ("effort", "gain", "positions", "degrees", "sign", "columns", "joints", "topic")
 
 
@@ -58,6 +59,8 @@ def identify(
     *,
     validate: Source | Sequence[Source] = (),
     plan: str | os.PathLike[str] | None = None,
+    state: str | os.PathLike[str] | None = None,
+    dask: str | None = None,
     report: Report | None = None,
     **options: Any,
 ) -> Estimate:
@@ -67,14 +70,22 @@ def identify(
     others are those of `Options`, by default chosen from the training logs. `validate` are logs to score the
     result on, which have no part in it. `plan` is the plan.json of which the logs are the experiments, for
     method="one-joint". `report` is told what is being done.
+
+    Logs too long to be loaded are read in parts; choices and scores are then of an excerpt. `state` is a file
+    that keeps how far their sums have got, from which a run that was killed goes on; `dask` the address of a
+    cluster that is to do the sums.
     """
     started = time.perf_counter()
     say = report or _silently
     reading = {name: options.pop(name) for name in READING if name in options}
     chosen = checked_options(options)
-    training = _read(robot, logs, reading)
-    unseen = _read(robot, validate, reading)
-    _check_together(training)
+    work = Work(state=state, dask=dask)
+    given = read_given(robot, logs, reading, in_parts=work != Work())
+    if isinstance(given, LongLogs):
+        check_method(chosen.method)
+    training = loaded(given)
+    unseen = [read_given(robot, one, reading) for one in several(validate)]
+    check_together(training)
     differences: list[str] = []
     if plan is not None:
         training, differences = _as_planned(plan, robot, training, chosen)
@@ -82,10 +93,14 @@ def identify(
         robot = replace(robot, friction_side=chosen.friction_side)
     prepared = _prepare(robot, training, chosen, say)
     say(f"fitting {len(prepared.system.names)} unknowns ({chosen.method})")
-    answer = fit(Problem(prepared.system, prepared.samples, prepared.prior), chosen.method)
+    problem = Problem(prepared.system, prepared.samples, prepared.prior)
+    if isinstance(given, LongLogs):
+        problem, more, remarks = whole_problem(given, problem, chosen, prepared.choices, work, say)
+        prepared = replace(prepared, choices={**prepared.choices, **more}, remarks=remarks)
+    answer = fit(problem, chosen.method)
     if prepared.shape is not None:
         answer = widened(answer, prepared.shape, prepared.prior, prepared.system.names)
-    estimate = _estimate(prepared, answer, training)
+    estimate = _estimate(prepared, problem, answer, training)
     if chosen.physical:
         say("looking for bodies that can exist")
         estimate = _physical(estimate, prepared, answer, training)
@@ -94,7 +109,10 @@ def identify(
     return replace(
         estimate,
         advice=(*estimate.advice, *differences),
-        validation=MappingProxyType({log.provenance.source: estimate.validate(log) for log in unseen}),
+        validation=MappingProxyType(
+            {provenance(one)[0].source: estimate.validate(loaded(one)) for one in unseen}
+        ),
+        logs=provenance(given),
         seconds=time.perf_counter() - started,
     )
 
@@ -116,40 +134,6 @@ def checked_options(options: Mapping[str, Any]) -> Options:
 
 
 # --- the logs ------------------------------------------------------------------------------------------
-
-
-def _read(robot: Robot, logs: Source | Sequence[Source], reading: Mapping[str, Any]) -> list[Log]:
-    given = [logs] if isinstance(logs, Log | str | os.PathLike) else list(logs)
-    return [log if isinstance(log, Log) else read_log(log, robot, **reading) for log in given]
-
-
-def _check_together(logs: Sequence[Log]) -> None:
-    """Refuse logs that cannot be fitted together."""
-    if not logs:
-        raise ArgumentError("at least one log is needed")
-    first = logs[0]
-    for log in logs[1:]:
-        source, other = log.provenance.source, first.provenance.source
-        if log.joint_names != first.joint_names:
-            raise ArgumentError(
-                f"{source} and {other} are of different robots: joints {', '.join(log.joint_names)} "
-                f"and {', '.join(first.joint_names)}"
-            )
-        meanings = [one.provenance.options.get("effort", "torque") for one in (first, log)]
-        if meanings[0] != meanings[1]:
-            raise ArgumentError(
-                f"efforts of {other} are {meanings[0]}, of {source} {meanings[1]}: logs that are fitted "
-                "together must mean the same"
-            )
-        if set(log.extra) != set(first.extra):
-            raise ArgumentError(
-                f"{other} has the extra columns {_names(first)}, {source} {_names(log)}: logs that are "
-                "fitted together must have the same"
-            )
-
-
-def _names(log: Log) -> str:
-    return ", ".join(map(quote, sorted(log.extra))) or "(none)"
 
 
 def _as_planned(
@@ -353,7 +337,7 @@ def _of_source(samples: Samples, several: bool) -> list[str]:
 # --- the estimate --------------------------------------------------------------------------------------
 
 
-def _estimate(prepared: _Prepared, answer: Answer, training: Sequence[Log]) -> Estimate:
+def _estimate(prepared: _Prepared, problem: Problem, answer: Answer, training: Sequence[Log]) -> Estimate:
     system, solution, uncertainty = prepared.system, answer.solution, answer.uncertainty
     p = len(system.names)
     unit = _unit(answer)
@@ -367,14 +351,13 @@ def _estimate(prepared: _Prepared, answer: Answer, training: Sequence[Log]) -> E
         freedom=uncertainty.freedom,
         condition=solution.condition,
         scaled_condition=solution.scaled_condition,
-        samples=sum(len(one.time) for one in prepared.samples),
+        samples=round(sum(len(one.time) for one in prepared.samples) / problem.share),
         status="trusted",
         advice=(),
         choices=MappingProxyType({**prepared.choices, **answer.remarks}),
         train=MappingProxyType({}),
         held_out=MappingProxyType({}),
         source=source_of(system.robot),
-        logs=tuple(log.provenance for log in training),
     )
     train: Mapping[str, Score] = first.validate(training)
     if prepared.options.method == "one-joint":

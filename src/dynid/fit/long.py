@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -28,6 +29,8 @@ REDUCERS: Mapping[str, Reducer] = MappingProxyType(
         "momentum": reduce_momentum,
     }
 )
+
+SELDOM_S = 2.0  # between two words on how far the work has got
 
 Say = Callable[[str], None]
 
@@ -78,11 +81,14 @@ def _reduced(logs: LongLogs, excerpt: Problem, recipe: Recipe, work: Work, say: 
     done = {} if state is None else state.load(excerpt.system)
     if done:
         say(f"going on after {sum(one.parts for one in done.values())} parts that were reduced before")
+    said = time.monotonic()
     for number, one in _steps(logs, recipe, work, excerpt, done):
         done[number] = one
         parts = sum(log.parts for log in done.values())
         saved = state is not None and state.save(done)
-        say(f"{parts} parts, {sum(log.rows for log in done.values())} rows{', saved' if saved else ''}")
+        if saved or time.monotonic() - said > SELDOM_S:
+            said = time.monotonic()
+            say(f"{parts} parts, {sum(log.rows for log in done.values())} rows{', saved' if saved else ''}")
     if state is not None:
         state.save(done, now=True)
     found = together([done[number] for number in range(len(logs.logs))])

@@ -65,7 +65,7 @@ def _absorbed(recipe: Recipe, system: System, state: Progress, part: Log) -> Pro
     """The next part taken in; one of which nothing can be used is noted."""
     seen = replace(state, parts=state.parts + 1, rows=state.rows + len(part) + part.left_out)
     try:
-        samples = prepare(part, recipe.robot, **recipe.preparing)
+        samples = system.remembering(prepare(part, recipe.robot, **recipe.preparing))
     except ArgumentError as problem:
         text = str(problem).removeprefix(f"{part.provenance.source}: ")
         note = Note("parts left out", 1, f"part {seen.parts}: {text}")

@@ -90,6 +90,11 @@ class LongLogs:
     reading: Mapping[str, Any]  # options of `read_log`
     excerpt: Sequence[Log]  # of some of them
 
+    @property
+    def complete(self) -> bool:
+        """Whether the excerpt is all there is."""
+        return sum(len(part) + part.left_out for part in self.excerpt) >= sum(log.rows for log in self.logs)
+
     def __str__(self) -> str:
         total = sum(log.rows for log in self.logs)
         seen = sum(len(part) + part.left_out for part in self.excerpt)
