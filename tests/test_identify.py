@@ -94,16 +94,28 @@ def test_a_lag_of_one_joint_is_no_delay() -> None:
 
 
 def test_an_extra_column_is_one_more_unknown() -> None:
-    """A spring on the second joint."""
+    """A spring on the second joint, whose effort is linear in the angle as that of no mass is."""
     log = recorded(effort_noise=0.01)
     column = np.zeros_like(log.position)
-    column[:, 1] = np.sin(log.position[:, 1])
+    column[:, 1] = log.position[:, 1]
     log = replace(log, effort=log.effort + 7.5 * column, extra={"spring": column})
     estimate = identify(known().robot, log, **PLAIN)
     assert estimate.names[-1] == "spring"
     assert estimate.value("spring") == pytest.approx(7.5, abs=5.0 * estimate.std[-1])
     with pytest.raises(ArgumentError, match="spring"):
         estimate.validate(recorded())
+
+
+def test_an_extra_column_that_a_mass_explains_as_well_is_left_to_the_prior() -> None:
+    """A counterbalance by the sine of an angle acts as MY2 does: nobody can tell them apart, and we say so."""
+    log = recorded(effort_noise=0.01)
+    column = np.zeros_like(log.position)
+    column[:, 1] = np.sin(log.position[:, 1])
+    estimate = identify(known().robot, replace(log, extra={"counterbalance": column}), cutoff_hz=6.0)
+    assert estimate.choices["prior_weight"] > 0.0
+    assert abs(estimate.value("counterbalance")) < 10.0 and abs(estimate.value("MY2")) < 10.0
+    assert estimate.status == "weak"
+    assert any("condition" in advice for advice in estimate.advice)
 
 
 def test_friction_on_the_motors_of_a_coupled_wrist() -> None:

@@ -26,6 +26,7 @@ DISTANCES = (5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2)  # rad
 WEIGHTS = (1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1)
 CLEARLY = 0.98  # times the error of the simpler choice: what a less simple one must reach
 WORTH = 0.95  # the same for friction that remembers, and for further friction terms, one after the other
+ILL, UNKNOWN = 1e4, 1e10  # condition with columns of one length; beyond, unknowns are named and left open
 LONGEST_GUARDS = 6.0  # a fold must be this many guards long
 FILTER_PERIODS = 1.5  # of the cut-off, that the parallel filter reaches to each side
 
@@ -131,11 +132,17 @@ def _of_shapes(system: System, logs: Sequence[Samples], shapes: Sequence[Terms])
 
 
 def choose_weight(system: System, logs: Sequence[Samples], target: Array) -> Choice:
-    """The prior's weight; 0 unless another predicts held-out folds clearly better."""
+    """The prior's weight; 0 unless another predicts held-out folds clearly better.
+
+    Where data tell combinations of unknowns next to nothing, these predict well whatever their values are:
+    then the prior has at least the smallest weight, which keeps them from becoming absurd.
+    """
     folds = folds_of(system, logs)
     if folds is None:
         return Choice(WEIGHTS[2], (), ())  # so short a log tells little by itself
-    tried = [(w, score(folds.errors(Prior(target, w) if w else None))) for w in (0.0, *WEIGHTS)]
+    ill = ILL < weighted(total(folds.fitted)).scaled_condition < UNKNOWN
+    weights = WEIGHTS if ill else (0.0, *WEIGHTS)
+    tried = [(w, score(folds.errors(Prior(target, w) if w else None))) for w in weights]
     best = min(s for _, s in tried)
     enough = next(w for w, s in tried if CLEARLY * s <= best)
     return Choice(enough, tuple(w for w, _ in tried), tuple(s for _, s in tried))

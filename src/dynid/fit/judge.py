@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from dynid.fit.choose import ILL
 from dynid.fit.solve import Solution
 from dynid.fit.system import System
 from dynid.log.samples import Samples
@@ -23,7 +24,6 @@ POOR = 50.0  # percent of a joint's effort that is not explained while it moves
 HOPELESS = 0.0  # of r2: worse than a constant
 OVERFITTED, FLOOR = 2.0, 5.0  # held-out against in-sample error, and per cent that never count as overfitted
 FEW = 3.0  # independent rows per unknown
-ILL = 1e4  # condition with columns of one length
 IMPOSSIBLE = 3.0  # standard deviations below zero of what cannot be negative
 INSIGNIFICANT = 2.0  # standard deviations
 NEVER_NEGATIVE = ("Ia", "Fv", "Fc")
