@@ -9,11 +9,11 @@ known pass on,
 with A+ the pseudo-inverse, S the noise of the equations and z what is known. What one equation leaves open
 stays unknown in those of the joints before.
 
-A joint that stands still has no friction that anything could be known of but its bounds: it holds with any
-effort up to Coulomb's. So in equations of such a joint stands an effort of its own for each stretch between
-two reversals of the motion, with mean zero and the variance of what is evenly distributed between these
-bounds, Fc^2 / 3. Rows of one stretch share it, so no number of rows averages it away; stretches in both
-directions do.
+Of the friction of a joint that stands still nothing is known but bounds: it holds with any effort up to
+Coulomb's, which varies with what it has to hold. So in equations of such a joint stands an effort of its own
+for each log, a sum of shapes over the motion with unknown coefficients. These have mean zero and together the
+variance of what is evenly distributed between the bounds, Fc^2 / 3. All rows of a log share them, so no
+number of rows, and no repetition of a motion, averages them away; motions both ways and other postures do.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ ROUNDING = 1e-12  # of the efforts; noise is never taken for less
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Equations of one joint over one stretch of one experiment, or a triangle that stands for them."""
+    """Equations of one joint in one log, or a triangle that stands for them."""
 
     joint: int
     rows: Array  # (m, p) of all unknowns
     efforts: Array  # (m,)
     count: float  # of equations
-    held: Array | None = None  # (m,) of a constant effort, where the joint stands still
+    held: Array | None = None  # (m, k) shapes of the friction of a joint that stands still
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,17 +148,16 @@ def _friction_at_rest(
 def _whitened(mine: Sequence[Block], sigma: float, standing: float) -> Array:
     """The triangle (p + 1, p + 1) of all rows [A y] with noise of unit size.
 
-    Rows of one stretch have the covariance sigma^2 1 + standing^2 h h', whose root takes a part of h away.
+    Friction at rest enters as unknowns with a prior, eliminated first: what is left has the covariance
+    sigma^2 1 + standing^2 H H'.
     """
     parts: list[Array] = []
     for block in mine:
         part = np.column_stack([block.rows, block.efforts])
         if block.held is not None and standing > 0.0:
-            h = block.held
-            hh = float(h @ h)
-            if hh > 0.0:
-                share = (1.0 - 1.0 / np.sqrt(1.0 + hh * (standing / sigma) ** 2)) / hh
-                part = part - share * np.outer(h, h @ part)
+            k = block.held.shape[1]
+            prior = np.eye(k, k + part.shape[1]) * (sigma / standing)
+            part = triangle(np.concatenate([np.hstack([block.held, part]), prior]))[k:, k:]
         parts.append(part)
     return triangle(np.concatenate(parts)) / sigma
 

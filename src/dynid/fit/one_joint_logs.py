@@ -1,11 +1,11 @@
-"""The estimator of Algorithm 2 fed from logs: which joints move, stretches of one direction, triangles.
+"""The estimator of Algorithm 2 fed from logs: which joints move, what holds the others, triangles.
 
 A log need not come from a plan: whatever moves in it is seen, and the efforts of all joints are used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,7 +16,7 @@ from dynid.errors import ArgumentError
 from dynid.fit.choose import FOLDS, fold_edges
 from dynid.fit.one_joint import Block, Recursion, recursion
 from dynid.fit.reduction import Reduction, reduce_blocks, triangle
-from dynid.fit.runs import Runs
+from dynid.fit.runs import Panels, Runs, torque_runs
 from dynid.fit.solve import Solution, solve
 from dynid.fit.system import System, system_of
 from dynid.fit.unknowns import Unknowns, unknowns_of
@@ -27,20 +27,32 @@ from dynid.spatial import Array, frozen
 from dynid.statistics import Noise, Uncertainty, noise_of
 
 STANDING = 0.01  # rad/s or m/s, RMS; a slower joint stands still
-TURNED = 0.2  # of the largest speed, which a motion must reach in one direction to count as reversed
-HELD = "held"  # the extra column of a constant effort
-GUARD = -1  # the fold of rows between two folds
+WAVES = np.arange(4)  # half waves of friction at rest over the way of the joint that moves, forth and back
+SHARES = frozen(np.sqrt(1.0 / (1.0 + WAVES**2) / 1.4))  # of them; the variance is one on average
+HELD = tuple(f"held {k}" for k in range(2 * len(WAVES)))  # the extra columns of these shapes
+GUARD, ALWAYS = -1, -2  # folds: of rows between two folds, and of logs too short to be cut
 
 
 @dataclass(frozen=True, eq=False)
 class LogBlocks:
-    """Reductions of one log, stretch by stretch."""
+    """Reductions of one log, fold by fold."""
 
-    samples: Samples  # with weights for the joints that stand still
+    samples: Samples  # with the shapes of friction at rest as extra columns
+    weights: Array  # (M, n), of joints that stand still as of those that move
     moving: NDArray[np.bool_]  # (n,)
     reductions: tuple[Reduction, ...]  # of the working system
-    folds: tuple[int, ...]  # of each stretch, or GUARD
-    edges: tuple[float, ...]  # s, between stretches
+    folds: tuple[int, ...]  # of each reduction, or GUARD or ALWAYS
+
+    def triangles(self, joint: int, left_out: int | None = None) -> tuple[Array, float]:
+        """Triangles of a joint's equations one below the other, and their count; less a fold and guards."""
+        kept = [
+            reduction
+            for fold, reduction in zip(self.folds, self.reductions, strict=True)
+            if left_out is None or fold not in (left_out, GUARD)
+        ]
+        return np.concatenate([one.triangles[joint] for one in kept]), sum(
+            float(one.rows[joint]) for one in kept
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,12 +71,8 @@ class OneJoint:
     """The logs as equations of single joints."""
 
     system: System
+    working: System  # with the shapes of friction at rest
     logs: tuple[LogBlocks, ...]
-
-    @cached_property
-    def working(self) -> System:
-        """The system with a column for a constant effort on each joint."""
-        return working_system(self.system)
 
     @cached_property
     def unknowns(self) -> Unknowns:
@@ -76,43 +84,45 @@ class OneJoint:
         """Values of the system per value of Lin's set, (system p, p): Corollary 6 of [Lin1994]."""
         return frozen(self.system.base.matrix @ self.unknowns.standard)
 
-    @cached_property
-    def blocks(self) -> list[tuple[int, Block]]:
-        """Equations of all joints and logs, each with its fold."""
-        found: list[tuple[int, Block]] = []
+    def blocks(self, left_out: int | None = None) -> list[Block]:
+        """Equations of all joints and logs, less a fold of each."""
+        found: list[Block] = []
+        k = len(HELD)
         for log in self.logs:
             at_rest = self.unknowns.at_rest(np.flatnonzero(log.moving).tolist())
-            for fold, reduction in zip(log.folds, log.reductions, strict=True):
-                triples = zip(reduction.columns, reduction.triangles, reduction.rows.tolist(), strict=True)
-                for joint, (columns, R, count) in enumerate(triples):
-                    rows = R[:, :-2] @ self.to_system[columns[:-1]]
-                    rows[:, at_rest] = 0.0
-                    held = None if log.moving[joint] else R[:, -2]
-                    found.append((fold, Block(joint, rows, R[:, -1], count, held)))
+            for joint, columns in enumerate(self.working.columns):
+                R, count = log.triangles(joint, left_out)
+                rows = R[:, : -k - 1] @ self.to_system[columns[:-k]]
+                rows[:, at_rest] = 0.0
+                held = None if log.moving[joint] else R[:, -k - 1 : -1]
+                found.append(Block(joint, rows, R[:, -1], count, held))
         return found
 
     def reduction(self) -> Reduction:
         """All equations in the unknowns of the system; friction does not act on drives that stand still."""
-        names, columns, n = self.system.names, self.system.columns, self.system.robot.dof
-        parts: list[list[Array]] = [[] for _ in range(n)]
-        rows = np.zeros(n)
-        for log in self.logs:
-            still = self.unknowns.named(self.unknowns.at_rest(np.flatnonzero(log.moving).tolist()))
-            silent = {names.index(name) for name in still if name in names}
-            for reduction in log.reductions:
-                rows += reduction.rows
-                for joint, R in enumerate(reduction.triangles):
-                    part = np.delete(R, -2, axis=1)
-                    part[:, [k for k, c in enumerate(columns[joint].tolist()) if c in silent]] = 0.0
-                    parts[joint].append(part)
-        triangles = tuple(frozen(triangle(np.concatenate(part))) for part in parts)
-        return Reduction(names, columns, triangles, frozen(rows))
+        triangles: list[Array] = []
+        rows = np.zeros(self.system.robot.dof)
+        for joint, columns in enumerate(self.system.columns):
+            parts: list[Array] = []
+            for log in self.logs:
+                R, count = log.triangles(joint)
+                part = np.hstack([R[:, : -len(HELD) - 1], R[:, -1:]])
+                part[:, :-1][:, self._silent(log)[columns]] = 0.0
+                parts.append(part)
+                rows[joint] += count
+            triangles.append(frozen(triangle(np.concatenate(parts))))
+        return Reduction(self.system.names, self.system.columns, tuple(triangles), frozen(rows))
+
+    def _silent(self, log: LogBlocks) -> NDArray[np.bool_]:
+        """Unknowns of the system that do not act in a log, (p,): friction and motors of what stands still."""
+        still = self.unknowns.named(self.unknowns.at_rest(np.flatnonzero(log.moving).tolist()))
+        return np.array([name in still for name in self.system.names], dtype=np.bool_)
 
     # -- the fit -------------------------------------------------------------------------------------
 
     def fit(self) -> Found:
         """Values, and what they are worth with noise that is correlated in time."""
-        blocks = [block for _, block in self.blocks]
+        blocks = self.blocks()
         first = recursion(self.unknowns, blocks)
         reduction = self.reduction()
         noise = self._noise(first, solve(reduction, first.sigma))
@@ -135,19 +145,31 @@ class OneJoint:
         return M @ found.values, covariance, undetermined
 
     def _noise(self, found: Recursion, solution: Solution) -> Noise:
-        """Of what the values leave of the efforts, less the constant friction of joints at rest."""
-        model = self.system.model(self._in_system(found)[0])
-        series: list[Runs] = []
-        for log in self.logs:
-            samples = log.samples
-            e = samples.filtered(samples.tau - model.efforts(samples.q, samples.qd, samples.qdd))
-            stretch = np.searchsorted(log.edges, samples.time[samples.rows])
-            for joint in np.flatnonzero(~log.moving).tolist():
-                for k in np.unique(stretch).tolist():
-                    inside = stretch == k
-                    e[inside, joint] -= e[inside, joint].mean()
-            series.append(_residual_runs(e * (samples.weights > 0.0)))
-        return noise_of(series, solution)
+        """Of what the values leave of the efforts, less the friction of joints at rest."""
+        values = self._in_system(found)[0]
+        return noise_of([self._leftovers(log, values) for log in self.logs], solution)
+
+    def _leftovers(self, log: LogBlocks, values: Array) -> Runs:
+        """Residuals of one log as equations without unknowns."""
+        x = np.where(self._silent(log), 0.0, values)
+        k = len(HELD)
+        full: list[Array] = []
+        for joint, columns in enumerate(self.working.columns):
+            R, _ = log.triangles(joint)
+            beta = np.zeros(len(columns))
+            beta[:-k] = x[columns[:-k]]
+            if not log.moving[joint]:
+                left = R[:, -1] - R[:, :-1] @ beta
+                beta[-k:] = np.linalg.lstsq(R[:, -k - 1 : -1], left, rcond=None)[0]
+            full.append(beta)
+        runs = torque_runs(self.working, log.samples, log.weights)
+
+        def read() -> Iterator[Panels]:
+            for panels in runs.read():
+                yield [panel[-1:] - v @ panel[:-1] for panel, v in zip(panels, full, strict=True)]
+
+        nothing = np.zeros(0, dtype=np.intp)
+        return Runs(tuple(nothing for _ in full), runs.rows, read, runs.factor)
 
     def _remarks(self, found: Recursion) -> dict[str, str]:
         names = self.system.robot.joint_names
@@ -167,17 +189,20 @@ class OneJoint:
     # -- on what it has not seen -----------------------------------------------------------------------
 
     def held_out(self) -> Array | None:
-        """RMS errors on folds that were left out, relative to the efforts, (n,); None for short logs."""
+        """RMS errors of moving joints on folds that were left out, relative to their efforts, (n,).
+
+        None if all logs are too short to be cut.
+        """
         judged: list[list[Reduction]] = []
         for log in self.logs:
             edges = fold_edges(log.samples)
-            if edges is None:
-                return None
-            judged.append(reduce_blocks(self.system, in_validation_band(log.samples), edges)[::2])
+            if edges is not None:
+                judged.append(reduce_blocks(self.system, in_validation_band(log.samples), edges)[::2])
+        if not judged:
+            return None
         squares, efforts = np.zeros(self.system.robot.dof), np.zeros(self.system.robot.dof)
         for fold in range(FOLDS):
-            kept = [block for one, block in self.blocks if one not in (fold, GUARD)]
-            values = self._in_system(recursion(self.unknowns, kept))[0]
+            values = self._in_system(recursion(self.unknowns, self.blocks(fold)))[0]
             for reductions in judged:
                 squares += reductions[fold].residuals(values)
                 efforts += reductions[fold].efforts
@@ -193,61 +218,40 @@ def one_joint(system: System, logs: Sequence[Samples]) -> OneJoint:
             "the method 'one-joint' knows viscous and Coulomb friction, offsets and motor inertias, not "
             f"{', '.join((*strange, *system.terms.extra))}: another method fits these"
         )
-    working = working_system(system)
-    return OneJoint(system, tuple(_blocks(working, samples) for samples in logs))
-
-
-def working_system(system: System) -> System:
-    return system_of(system.robot, replace(system.terms, extra=(HELD,)))
+    working = system_of(system.robot, replace(system.terms, extra=HELD))
+    return OneJoint(system, working, tuple(_blocks(working, samples) for samples in logs))
 
 
 def _blocks(working: System, samples: Samples) -> LogBlocks:
-    """One log, cut at reversals and between folds."""
-    moving = moving_joints(samples)
+    """One log, cut into folds."""
+    moving = np.asarray(np.sqrt(np.mean(samples.qd**2, axis=0)) > STANDING, dtype=np.bool_)
     weights = samples.weights.copy()
     felt = np.ptp(samples.tau, axis=0) > 0.0
     for joint in np.flatnonzero(~moving & felt).tolist():  # the same rows as of the joints that move
-        weights[:, joint] = samples.weights[:, moving].max(axis=1)
-    ones = {HELD: np.ones_like(samples.q)}
-    ready = replace(samples, weights=weights, extra=ones)
-    cuts = fold_edges(samples) or []
-    edges = np.unique([*reversals(samples, moving), *cuts]).tolist()
-    middles = 0.5 * (np.array([-np.inf, *edges]) + np.array([*edges, np.inf]))
-    if edges:
-        middles[0], middles[-1] = edges[0] - 1.0, edges[-1] + 1.0
-    part = np.searchsorted(cuts, middles)
-    folds = tuple(int(k) // 2 if k % 2 == 0 else GUARD for k in part.tolist())
-    return LogBlocks(
-        samples=replace(ready, extra={}),
-        moving=moving,
-        reductions=tuple(reduce_blocks(working, ready, edges)),
-        folds=folds,
-        edges=tuple(edges),
-    )
+        weights[:, joint] = samples.weights[:, moving].max(axis=1, initial=0.0)
+    shapes = {
+        name: np.repeat(shape[:, None], working.robot.dof, axis=1)
+        for name, shape in zip(HELD, friction_shapes(samples, moving), strict=True)
+    }
+    ready = replace(samples, extra=shapes)
+    edges = fold_edges(samples)
+    reductions = reduce_blocks(working, ready, edges or (), weights=weights)
+    folds = [ALWAYS] if edges is None else [k // 2 if k % 2 == 0 else GUARD for k in range(len(reductions))]
+    return LogBlocks(ready, weights, moving, tuple(reductions), tuple(folds))
 
 
-def moving_joints(samples: Samples) -> NDArray[np.bool_]:
-    """Which joints move, (n,)."""
-    return np.asarray(np.sqrt(np.mean(samples.qd**2, axis=0)) > STANDING, dtype=np.bool_)
+def friction_shapes(samples: Samples, moving: NDArray[np.bool_]) -> Array:
+    """What the friction of a joint at rest may do while others move, (len(HELD), N).
 
-
-def reversals(samples: Samples, moving: NDArray[np.bool_]) -> list[float]:
-    """Instants (s) at which a joint turns back, having gone fast enough both ways."""
-    found: list[float] = []
-    for joint in np.flatnonzero(moving).tolist():
-        v = samples.qd[:, joint]
-        fast = np.flatnonzero(np.abs(v) > TURNED * np.abs(v).max())
-        for a, b in zip(fast[:-1].tolist(), fast[1:].tolist(), strict=True):
-            if v[a] * v[b] < 0.0:
-                turn = a + int(np.argmin(np.abs(v[a : b + 1])))
-                found.append(float(samples.time[turn]))
-    return found
-
-
-def _residual_runs(e: Array) -> Runs:
-    """Residuals (M, n) of one log as equations without unknowns; zero where they do not count."""
-    nothing = tuple(np.zeros(0, dtype=np.intp) for _ in range(e.shape[1]))
-    return Runs(nothing, len(e), lambda: iter([list(e.T[:, None])]))
+    Half waves over the way of the joint that moves most, forth and back apart: what a joint at rest has to
+    hold, and so what its friction does, is a matter of where that joint is and where it comes from.
+    """
+    mover = int(np.argmax(np.where(moving, np.mean(samples.qd**2, axis=0), 0.0)))
+    q, forth = samples.q[:, mover], samples.qd[:, mover] > 0.0
+    lowest, highest = float(q.min()), float(q.max())
+    share = (q - lowest) / max(highest - lowest, 1e-300)
+    waves = SHARES[:, None] * np.cos(np.pi * np.outer(WAVES, share))
+    return np.concatenate([np.where(forth, waves, 0.0), np.where(forth, 0.0, waves)])
 
 
 def _colour(noise: Noise) -> Array:
