@@ -316,3 +316,31 @@ def test_texts_that_are_not_utf_8_are_refused(tmp_path: Path) -> None:
     latin.write_bytes(f'<?xml version="1.0" encoding="iso-8859-1"?><!-- \xe9 -->{text}'.encode("latin-1"))
     with pytest.raises(DynidError, match="not UTF-8"):
         read_source(latin)
+
+
+# --- what a user sees of it ------------------------------------------------------------------------------
+
+
+def test_whose_word_each_parameter_is_is_seen(free: Estimate, physical: Estimate) -> None:
+    """In the JSON by name, in the summary a letter each."""
+    assert free.as_dict()["standard"] is None
+    assert "bodies" not in free.summary()
+    rows = physical.as_dict()["standard"]
+    assert [row["name"] for row in rows] == list(PANDA.parameter_names)
+    assert [row["value"] for row in rows] == physical.parameters.tolist()
+    assert [row["origin"] for row in rows] == list(physical.origins)
+    page = physical.summary()
+    lines = page[page.index("bodies that can exist:") :].splitlines()[2 : 2 + len(PANDA.links)]
+    letters = "".join(line.replace(" ", "")[-10:] for line in lines)
+    assert letters == "".join(origin[0] for origin in physical.origins)
+    assert f"{physical.origins.count('measured')} measured" in page
+
+
+def test_a_file_with_other_parameters_is_no_estimate(physical: Estimate, tmp_path: Path) -> None:
+    physical.save(tmp_path / "e.json")
+    for change in ({"name": "XX9"}, {"origin": "guessed"}, {"value": "heavy"}):
+        record = json.loads((tmp_path / "e.json").read_text())
+        record["standard"][3] |= change
+        (tmp_path / "bad.json").write_text(json.dumps(record))
+        with pytest.raises(ArgumentError, match="no estimate of dynid"):
+            load_estimate(tmp_path / "bad.json")

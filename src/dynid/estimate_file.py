@@ -33,6 +33,7 @@ SCHEMA = 1
 LARGEST = 64 * 1024 * 1024  # bytes
 STATUSES: tuple[Status, ...] = ("trusted", "weak", "failed")
 MOST_EXTRA = 1000
+ORIGINS = ("measured", "grouped", "prior")
 
 
 def record(estimate: Estimate) -> dict[str, Any]:
@@ -55,12 +56,22 @@ def record(estimate: Estimate) -> dict[str, Any]:
         "validation": {log: _scores(found) for log, found in estimate.validation.items()},
         "held_out_percent": dict(estimate.held_out),
         "physical": estimate.physical,
+        "standard": _standard(estimate),
         "status": estimate.status,
         "advice": list(estimate.advice),
         "choices": dict(estimate.choices),
         "logs": [asdict_of(log) for log in estimate.logs],
         "seconds": estimate.seconds,
     }
+
+
+def _standard(estimate: Estimate) -> list[dict[str, Any]] | None:
+    """The full physical set, if there is one: what each parameter is and whose word it is."""
+    if estimate.parameters is None:
+        return None
+    names = estimate.robot.parameter_names
+    rows = zip(names, estimate.parameters.tolist(), estimate.origins, strict=True)
+    return [{"name": name, "value": value, "origin": origin} for name, value, origin in rows]
 
 
 def asdict_of(log: Provenance) -> dict[str, Any]:
@@ -94,8 +105,6 @@ def save(estimate: Estimate, path: str | os.PathLike[str], *, force: bool = Fals
         "information": estimate.information,
         "residual": estimate.residual,
         "freedom": estimate.freedom,
-        "standard_parameters": estimate.parameters,
-        "origins": list(estimate.origins),
         "source": None if source is None else asdict(source),
         "robot": robot_record(estimate.robot),
     }
@@ -132,12 +141,12 @@ def _estimate(file: JsonRecord) -> Estimate:
         raise file.error(
             "parameters", f"the robot and terms of the file have {', '.join(system.names)[:200]}"
         )
-    p, links = len(names), len(system.robot.links)
+    p = len(names)
     covariance = np.zeros((p, p))
     covariance[np.tril_indices(p)] = file.numbers("covariance", (p * (p + 1) // 2,), null=np.inf)
     covariance = covariance + np.tril(covariance, -1).T
     source = file.value("source")
-    full = file.value("standard_parameters")
+    parameters, origins = _bodies(file, system.robot.parameter_names)
     return Estimate(
         system=system,
         values=frozen(np.array([entry.number("value") for entry in entries])),
@@ -161,13 +170,23 @@ def _estimate(file: JsonRecord) -> Estimate:
             log: _read_scores(file.record("validation").record(log))
             for log in file.record("validation").entries
         },
-        parameters=None if full is None else file.numbers("standard_parameters", (10 * links,)),
-        origins=file.texts("origins"),
+        parameters=parameters,
+        origins=origins,
         physical=_truth(file, "physical"),
         source=None if source is None else _source(file.record("source")),
         logs=tuple(_provenance(entry) for entry in file.records("logs")),
         seconds=file.number("seconds"),
     )
+
+
+def _bodies(file: JsonRecord, names: tuple[str, ...]) -> tuple[Array | None, tuple[str, ...]]:
+    if file.value("standard") is None:
+        return None, ()
+    entries = file.records("standard")
+    if tuple(entry.text("name") for entry in entries) != names:
+        raise file.error("standard", f"must be the robot's {len(names)} parameters in its order")
+    values = frozen(np.array([entry.number("value") for entry in entries]))
+    return values, tuple(entry.choice("origin", ORIGINS) for entry in entries)
 
 
 def _terms(file: JsonRecord) -> Terms:

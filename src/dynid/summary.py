@@ -29,7 +29,10 @@ def summary(estimate: Estimate) -> str:
     lines += ["", *score_table("training logs", estimate.train)]
     for log, scores in estimate.validation.items():
         lines += ["", *score_table(f"validation on {log}", scores)]
-    lines += ["", *parameter_table(estimate), "", _foot(estimate)]
+    lines += ["", *parameter_table(estimate), ""]
+    if estimate.parameters is not None:
+        lines += [*body_table(estimate), ""]
+    lines.append(_foot(estimate))
     return "\n".join(shown(line, LONGEST) for line in lines)
 
 
@@ -78,6 +81,32 @@ def parameter_table(estimate: Estimate) -> list[str]:
     return _aligned(head, rows, left=(0, 4, 5))
 
 
+def body_table(estimate: Estimate) -> list[str]:
+    """The bodies of a physical set, and whose word each of their parameters is."""
+    from dynid.spatial import parameters_to_com
+
+    assert estimate.parameters is not None
+    head = ("link", "mass, kg", "centre of mass, m", "moments about it, kg m^2 (Ixx Iyy Izz)", "known from")
+    rows: list[tuple[str, ...]] = []
+    for k, link in enumerate(estimate.robot.links):
+        own = slice(10 * k, 10 * k + 10)
+        mass, com, inertia = parameters_to_com(estimate.parameters[own])
+        figures = (" ".join(f"{x:.4g}" for x in values) for values in (com, inertia.diagonal()))
+        letters = "".join(origin[0] for origin in estimate.origins[own])
+        rows.append((link.name, f"{mass:.4g}", *figures, f"{letters[:6]} {letters[6:9]} {letters[9:]}"))
+    said = estimate.choices.get("physical", {})
+    counts = ", ".join(f"{estimate.origins.count(o)} {o}" for o in ("measured", "grouped", "prior"))
+    return [
+        "bodies that can exist:",
+        *_aligned(head, rows, left=(0, 2, 3, 4)),
+        "known from (XX XY XZ YY YZ ZZ, MX MY MZ, M): m measured; g grouped, the share in a measured sum",
+        f"is the prior's; p the prior's ({said.get('prior', 'not said')}). In all {counts}.",
+        "They change the predicted efforts by "
+        f"{_figure(said.get('prediction_change_percent'), '.2g')} % and the base values by "
+        f"{_figure(said.get('base_distance_percent'), '.2g')} %.",
+    ]
+
+
 def _foot(estimate: Estimate) -> str:
     chosen = estimate.choices
     return (
@@ -93,8 +122,8 @@ def shortened(expression: str) -> str:
     return expression if len(expression) <= FORMULA else f"{expression[: FORMULA - 4].rstrip()} ..."
 
 
-def _figure(value: float, form: str) -> str:
-    return format(value, form) if math.isfinite(value) else "-"
+def _figure(value: float | None, form: str) -> str:
+    return format(value, form) if value is not None and math.isfinite(value) else "-"
 
 
 def _aligned(head: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> list[str]:
