@@ -98,7 +98,7 @@ def identify(
         problem, more, remarks = whole_problem(given, problem, chosen, prepared.choices, work, say)
         prepared = replace(prepared, choices={**prepared.choices, **more}, remarks=remarks)
     answer = fit(problem, chosen.method)
-    if prepared.shape is not None:
+    if prepared.shape is not None and chosen.method != "one-joint":  # which has equations of its own
         answer = widened(answer, prepared.shape, prepared.prior, prepared.system.names)
     estimate = _estimate(prepared, problem, answer, training)
     if chosen.physical:
