@@ -25,6 +25,7 @@ HOPELESS = 0.0  # of r2: worse than a constant
 OVERFITTED, FLOOR = 2.0, 5.0  # held-out against in-sample error, and per cent that never count as overfitted
 FEW = 3.0  # independent rows per unknown
 IMPOSSIBLE = 3.0  # standard deviations below zero of what cannot be negative
+NOTICEABLE = 1e-3  # of a joint's effort: filters and derivatives are no better
 INSIGNIFICANT = 2.0  # standard deviations
 NEVER_NEGATIVE = ("Ia", "Fv", "Fc")
 
@@ -52,7 +53,7 @@ def judge(
         *_unexplained(train),
         *_overfitted(system, train, held_out),
         *_too_few(system, uncertainty),
-        *_impossible(system, solution.values, uncertainty.std),
+        *_impossible(system, logs, solution.values, uncertainty.std),
     ]
     if solution.scaled_condition > ILL and np.isfinite(solution.scaled_condition):
         reasons.append(
@@ -135,11 +136,15 @@ def _too_few(system: System, uncertainty: Uncertainty) -> list[str]:
     ]
 
 
-def _impossible(system: System, values: Array, std: Array) -> list[str]:
+def _impossible(system: System, logs: Sequence[Samples], values: Array, std: Array) -> list[str]:
+    """Constants that are negative beyond doubt and more than rounding beside the efforts."""
+    size = _sizes(logs)
     names = [
         name
         for name, value, deviation in zip(system.names, values.tolist(), std.tolist(), strict=True)
-        if name[:2] in NEVER_NEGATIVE and value < -IMPOSSIBLE * deviation
+        if name[:2] in NEVER_NEGATIVE
+        and value < -IMPOSSIBLE * deviation
+        and -value * size[name[:2]][int(name[2:]) - 1] > NOTICEABLE
     ]
     if not names:
         return []
@@ -147,6 +152,17 @@ def _impossible(system: System, values: Array, std: Array) -> list[str]:
         f"negative beyond doubt, which no drive is: {listed(names)}; look for a wrong sign or delay of "
         "efforts with 'dynid check', or choose another friction model"
     ]
+
+
+def _sizes(logs: Sequence[Samples]) -> dict[str, Array]:
+    """RMS of what one unit of a drive's constant does, as a share of its joint's effort, (n,), by letter."""
+    efforts = np.sum([np.sum(one.tau**2, axis=0) for one in logs], axis=0)
+    squares = {
+        "Ia": np.sum([np.sum(one.qdd**2, axis=0) for one in logs], axis=0),
+        "Fv": np.sum([np.sum(one.qd**2, axis=0) for one in logs], axis=0),
+        "Fc": sum(len(one.time) for one in logs),
+    }
+    return {key: np.sqrt(found / np.where(efforts > 0.0, efforts, np.inf)) for key, found in squares.items()}
 
 
 def _remarks(system: System, values: Array, std: Array) -> list[str]:
