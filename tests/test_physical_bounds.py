@@ -15,6 +15,7 @@ from dynid.estimate import RobotSource
 from dynid.estimate_file import load_estimate
 from dynid.fit.identify import source_of
 from dynid.formats.urdf import parse_urdf
+from dynid.log.write import write_log
 from dynid.model import model_of
 from dynid.physical.bounds import bound_rows
 from dynid.physical.bounds_file import bounds_called, read_bounds
@@ -22,6 +23,7 @@ from dynid.physical.collision import collision_bounds
 from dynid.robot import Robot
 from dynid.spatial import is_physical, parameters_from_com
 from helpers_estimate import estimate_of
+from helpers_load import quick_logs
 from helpers_urdf import random_urdf
 
 SHAPES = {
@@ -186,7 +188,8 @@ def test_bounds_that_cannot_be_met_end_in_one_message(capsys, arm: Path, tmp_pat
     )
     assert (status, out) == (2, "")
     assert f"no body meets the bounds of link '{name}'" in err
-    assert "widen the bounds" in err
+    assert "widen them" in err
+    assert err.count("\n") == 1
     assert not target.exists()
 
 
@@ -213,3 +216,40 @@ def test_both_metrics_and_weights_are_taken(capsys, arm: Path, tmp_path: Path) -
         assert run(capsys, "export", arm / "free.json", "-o", target, "--physical", *options)[0] == 0
         masses.append(load_robot(target).parameters[9::10])
     assert masses[1] == pytest.approx(load_robot(arm / "arm.urdf").parameters[9::10], rel=1e-2)
+
+
+# --- identify ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def log(arm: Path) -> Path:
+    robot = load_robot(arm / "arm.urdf")
+    path = arm / "log.csv"
+    write_log(quick_logs(robot, 3)[0], path)
+    return path
+
+
+def test_identify_keeps_to_bounds(capsys, arm: Path, log: Path, tmp_path: Path) -> None:
+    name = load_robot(arm / "arm.urdf").links[3].name
+    (tmp_path / "b.toml").write_text(f"[link.{name}]\nmass = [0.05, 0.06]\n")
+    arguments = ("identify", arm / "arm.urdf", log, "-o", tmp_path / "out", "--physical", "--quiet")
+    run(capsys, *arguments, "--bounds", tmp_path / "b.toml", "--metric", "entropic")
+    estimate = load_estimate(tmp_path / "out" / "estimate.json")
+    assert 0.05 - 1e-6 <= estimate.parameters[39] <= 0.06 + 1e-6
+    assert estimate.choices["physical"]["bounded_links"] == 1
+    assert estimate.choices["physical"]["metric"] == "entropic"
+    assert (tmp_path / "out" / "identified.urdf").exists()
+
+
+def test_identify_refuses_bounds_that_nothing_meets(capsys, arm: Path, log: Path, tmp_path: Path) -> None:
+    name = load_robot(arm / "arm.urdf").links[1].name
+    (tmp_path / "b.toml").write_text(f"total_mass = [1, 2]\n[link.{name}]\nmass = [3, 4]\n")
+    arguments = ("identify", arm / "arm.urdf", log, "--quiet", "--bounds", tmp_path / "b.toml")
+    for more, message in (
+        (("--physical",), "not together with that of the total mass"),
+        ((), "with physical"),
+    ):
+        status, out, err = run(capsys, *arguments, *more)
+        assert (status, out) == (2, "")
+        assert err.count("\n") == 1
+        assert message in err

@@ -87,6 +87,17 @@ def _fit_options(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[rep
         help="seconds of the logs to leave out; may be given again",
     )
     group.add_argument("--physical", action="store_true", help="a full set of bodies that can exist")
+    group.add_argument(
+        "--bounds",
+        metavar="WHAT",
+        help="of these bodies: collision (each inside its collision geometry), or a TOML file",
+    )
+    group.add_argument(
+        "--metric",
+        default="pullback",
+        metavar="NAME",
+        help="of their deviations from the robot's file: pullback (default) or entropic",
+    )
 
 
 def _long_options(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]

@@ -79,16 +79,17 @@ def write(
 
 
 def _robot_file(estimate: Estimate, directory: Path, *, force: bool, quiet: bool) -> list[str]:
-    """The robot's file with the physical set, in the format it came in: URDF, or else a DH table."""
+    """The robot's file with the physical set: its own URDF, a DH table, or, where none can be, a URDF."""
     from dynid.export.write import export, save
 
     if not estimate.physical:
         return []
-    format = "urdf" if estimate.source is not None else "toml"
-    try:
-        exported = export(estimate, format)
-    except DynidError as problem:
-        remark(f"note: no identified.{format}: {problem}", quiet)
-        return []
-    save(exported, directory / f"identified.{format}", force=force)
-    return [f"identified.{format}"]
+    for format in ("toml", "urdf") if estimate.source is None else ("urdf",):
+        try:
+            exported = export(estimate, format)
+        except DynidError as problem:
+            remark(f"note: no identified.{format}: {problem}", quiet)
+            continue
+        save(exported, directory / f"identified.{format}", force=force)
+        return [f"identified.{format}"]
+    return []

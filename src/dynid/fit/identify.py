@@ -45,6 +45,7 @@ from dynid.log.log import Log
 from dynid.log.long import LongLogs
 from dynid.log.prepare import prepare
 from dynid.log.samples import Samples
+from dynid.physical.bounds import Bounds
 from dynid.robot import Robot
 from dynid.spatial import Array, frozen
 from dynid.validation import Score
@@ -91,6 +92,7 @@ def identify(
         training, differences = _as_planned(plan, robot, training, chosen)
     if chosen.friction_side is not None:
         robot = replace(robot, friction_side=chosen.friction_side)
+    bounds = _bounds(robot, chosen)
     prepared = _prepare(robot, training, chosen, say)
     say(f"fitting {len(prepared.system.names)} unknowns ({chosen.method})")
     problem = Problem(prepared.system, prepared.samples, prepared.prior)
@@ -103,7 +105,7 @@ def identify(
     estimate = _estimate(prepared, problem, answer, training)
     if chosen.physical:
         say("looking for bodies that can exist")
-        estimate = _physical(estimate, prepared, answer, training)
+        estimate = _physical(estimate, prepared, answer, training, bounds)
     if unseen:
         say("validating")
     return replace(
@@ -380,15 +382,31 @@ def _unit(answer: Answer) -> float:
     return float(np.sqrt(np.mean(answer.noise.independent)))
 
 
-def _physical(estimate: Estimate, prepared: _Prepared, answer: Answer, training: Sequence[Log]) -> Estimate:
+def _bounds(robot: Robot, options: Options) -> Bounds | None:
+    """Bounds of the bodies, if there are any; read before anything is fitted, as they may not be right."""
+    if options.bounds is None:
+        return None
+    from dynid.physical.bounds_file import bounds_called
+
+    return bounds_called(options.bounds, robot, source_of(robot))[0]
+
+
+def _physical(
+    estimate: Estimate,
+    prepared: _Prepared,
+    answer: Answer,
+    training: Sequence[Log],
+    bounds: Bounds | None,
+) -> Estimate:
     """The estimate as a set of bodies that can exist; the prior's weight by the folds of the logs."""
     from dynid.physical.estimate import make_physical
 
     folds = folds_of(prepared.system, prepared.samples)
     rows = () if folds is None else folds.fitted
     parts = [_unit(answer) * fold.joined(answer.solution.sigma) for fold in rows]
-    kind = prepared.options.prior
-    found = make_physical(estimate, prior=kind if kind in ("none", "cad") else "auto", folds=parts)
+    options = prepared.options
+    kind = options.prior if options.prior in ("none", "cad") else "auto"
+    found = make_physical(estimate, prior=kind, folds=parts, metric=options.metric, bounds=bounds)
     return replace(found, train=found.validate(training)) if found.physical else found
 
 

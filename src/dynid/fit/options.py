@@ -11,6 +11,7 @@ import numpy as np
 from dynid.errors import ArgumentError, choices
 from dynid.friction import SIMPLE
 from dynid.log.samples import VelocitySource
+from dynid.physical.prior import METRICS, Metric
 from dynid.robot import Side
 from dynid.signals.derivatives import Derivative
 from dynid.signals.masks import STANDSTILL_SPEED
@@ -51,6 +52,8 @@ class Options:
     standstill_speed: float = STANDSTILL_SPEED
     exclude: Sequence[tuple[float, float]] = ()
     physical: bool = False
+    bounds: str | None = None  # of bodies: "collision", or the path of a TOML file
+    metric: Metric = "pullback"  # of bodies' deviations from the robot's file
 
     def __post_init__(self) -> None:
         if self.prior not in PRIORS:
@@ -67,6 +70,10 @@ class Options:
             raise ArgumentError(f"cutoff_hz must be positive, not {self.cutoff_hz:g}")
         if self.prior_weight is not None and self.prior_weight < 0.0:
             raise ArgumentError(f"prior_weight must be 0 or more, not {self.prior_weight:g}")
+        if self.metric not in METRICS:
+            raise ArgumentError(f"metric {choices(self.metric, METRICS)}")
+        if not self.physical and (self.bounds is not None or self.metric != "pullback"):
+            raise ArgumentError("bounds and metric are of bodies that can exist: they go with physical")
         self.letters  # noqa: B018  (raises for unknown words)
 
     @property

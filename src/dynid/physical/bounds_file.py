@@ -18,8 +18,9 @@ from dynid.estimate import RobotSource
 from dynid.fit.judge import listed
 from dynid.formats.json_record import JsonRecord
 from dynid.formats.xml_source import read_bounded
-from dynid.physical.bounds import Bounds, Box, LinkBounds, bound_rows
+from dynid.physical.bounds import Bounds, Box, LinkBounds
 from dynid.physical.collision import collision_bounds
+from dynid.physical.feasible import refuse_contradictions
 from dynid.robot import Robot
 from dynid.spatial import Array
 
@@ -32,7 +33,7 @@ def bounds_called(name: str, robot: Robot, source: RobotSource | None) -> tuple[
     if name == COLLISION:
         return _of_collision(robot, source)
     found = read_bounds(name)
-    bound_rows(robot, found)  # which refuses links that the robot does not have
+    refuse_contradictions(robot, found)  # and links that the robot does not have
     return found, f"{name}: {len(found.links)} of {len(robot.links)} links"
 
 

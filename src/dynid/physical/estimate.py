@@ -61,7 +61,16 @@ def make_physical(
         bounds=bounds,
         residual=estimate.residual,
     )
-    costs = {"physical": {"prior": said, "weight": weight, "weight_chosen": how, **_costs(found)}}
+    bounded = 0 if bounds is None else len(bounds.links)
+    costs = {
+        "physical": {
+            "prior": said,
+            "bounded_links": bounded,
+            "weight": weight,
+            "weight_chosen": how,
+            **_costs(found),
+        }
+    }
     chosen = MappingProxyType({**estimate.choices, **costs})
     advice = (*estimate.advice, *found.advice)
     seconds = estimate.seconds + found.seconds

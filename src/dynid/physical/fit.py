@@ -20,12 +20,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dynid.base import BaseParameters
-from dynid.errors import ArgumentError, choices, quote
+from dynid.errors import ArgumentError, choices
 from dynid.physical.bounds import Bounds
+from dynid.physical.feasible import contradiction
 from dynid.physical.metrics import entropic, pullback
 from dynid.physical.prior import METRICS, Metric
-from dynid.physical.problem import MARGIN, Problem, checked_data, problem_of
-from dynid.physical.program import ConeSolution, Status, solve_cone_program
+from dynid.physical.problem import Problem, checked_data, problem_of
+from dynid.physical.program import ConeSolution, Status
 from dynid.physical.provenance import Origin, origins
 from dynid.robot import Robot
 from dynid.spatial import Array, frozen, pseudo_inertia
@@ -108,7 +109,7 @@ def _result(
     width = 10 * len(problem.links)
     advice = [ADVICE[solution.status]] if solution.status != "solved" else []
     if solution.status == "infeasible":
-        advice.insert(0, _contradiction(problem))
+        advice.insert(0, contradiction(problem.links, problem.prior.centre, problem.G, problem.h))
     parameters = further = values = None
     distance = base_distance = change = loss = ratio = float("nan")
     if solution.x is not None:
@@ -141,22 +142,6 @@ def _result(
         cost=solution.cost,
         seconds=seconds,
     )
-
-
-def _contradiction(problem: Problem) -> str:
-    """Which bounds cannot be met, link by link."""
-    centre, alone = problem.prior.centre, slice(0, 10)
-    impossible: list[str] = []
-    for name, block in zip(problem.links, problem.blocks, strict=True):
-        own = problem.G[:, block].any(axis=1)
-        own &= ~np.delete(problem.G, np.r_[block], axis=1).any(axis=1)
-        found = solve_cone_program(
-            np.eye(10), centre[block], [alone], problem.G[own, block], problem.h[own], MARGIN
-        )
-        impossible += [quote(name)] if found.status == "infeasible" else []
-    if impossible:
-        return f"no body meets the bounds of link {', '.join(impossible)}"
-    return "each link's bounds can be met, but not together with that of the total mass"
 
 
 def _distances(problem: Problem, values: Array, residual: float) -> tuple[float, float, float, float]:

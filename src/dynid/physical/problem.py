@@ -50,7 +50,7 @@ class Problem:
     @property
     def data(self) -> Array:
         """R in the unknowns, (m, columns)."""
-        return _scaled_columns(self.R @ self.to_values, self.prior, self.scale)
+        return scaled_columns(self.R @ self.to_values, self.prior, self.scale)
 
     def solve(self, rows: Array, target: Array) -> ConeSolution:
         """The program with the prior's term weight |rows x - target|^2."""
@@ -149,7 +149,7 @@ def _rows(
     width = 10 * len(robot.links)
     standard = np.zeros((len(h), len(columns)))
     standard[:, :width] = on_links
-    G = _scaled_columns(standard, prior, scale)
+    G = scaled_columns(standard, prior, scale)
     sizes = np.linalg.norm(G, axis=1)
     held = [k for k, name in enumerate(columns) if k >= width and _NON_NEGATIVE.fullmatch(name)]
     return (
@@ -158,7 +158,7 @@ def _rows(
     )
 
 
-def _scaled_columns(rows: Array, prior: Prior, scale: Array) -> Array:
+def scaled_columns(rows: Array, prior: Prior, scale: Array) -> Array:
     """Rows (k, columns) on standard parameters as rows on the unknowns."""
     width = 10 * prior.links
     links = np.einsum("kli,lij->klj", rows[:, :width].reshape(-1, prior.links, 10), prior.to_parameters)
