@@ -23,6 +23,7 @@ VALIDATION_TRIM_S = 0.3
 _HALF_PERIODS = (
     1.5  # of the cut-off, on each side of a symmetric filter: the stop band begins at 1.55 cut-offs
 )
+_MANY = 32  # columns: products of matrices are then faster than sums along each column
 
 
 def butterworth(values: Array, rate_hz: float, cutoff_hz: float, order: int = ORDER) -> Array:
@@ -104,11 +105,41 @@ class Decimator:
         outputs = len(range(len(values))[self.middles(len(values))])
         if not outputs:
             return values[:0]
+        columns = values.reshape(len(values), -1)
+        many = columns.shape[1] >= _MANY
+        filtered = self._by_products(columns, outputs) if many else self._by_sums(columns, outputs)
+        return filtered.reshape(outputs, *values.shape[1:])
+
+    def _by_sums(self, columns: Array, outputs: int) -> Array:
         late = -2 * self.half % self.factor  # zeros in front, so that the first full output is not skipped
         taps = np.concatenate([np.zeros(late), self.taps])
-        filtered = _signal.upfirdn(taps, values, up=1, down=self.factor, axis=0)
+        filtered = _signal.upfirdn(taps, columns, up=1, down=self.factor, axis=0)
         skip = (2 * self.half + late) // self.factor
         return np.asarray(filtered[skip : skip + outputs], dtype=np.float64)
+
+    def _by_products(self, columns: Array, outputs: int) -> Array:
+        """The same; of many columns it is four to twelve times as fast."""
+        by_columns = columns.strides[0] < columns.strides[1]
+        shape = (outputs, columns.shape[1])
+        filtered = np.empty(shape[::-1]).T if by_columns else np.empty(shape)
+        for a in range(0, outputs, len(self._block)):
+            b = min(a + len(self._block), outputs)
+            rows = columns[a * self.factor : (b - 1) * self.factor + len(self.taps)]
+            block = self._block[: b - a, : len(rows)]
+            if by_columns:
+                np.matmul(rows.T, block.T, out=filtered.T[:, a:b])
+            else:
+                np.matmul(block, rows, out=filtered[a:b])
+        return filtered
+
+    @cached_property
+    def _block(self) -> Array:
+        """The filter as a matrix that makes some outputs at once, (outputs, inputs); half of it is zeros."""
+        outputs = max(len(self.taps) // self.factor, 16)
+        block = np.zeros((outputs, (outputs - 1) * self.factor + len(self.taps)))
+        for k, row in enumerate(block):
+            row[k * self.factor : k * self.factor + len(self.taps)] = self.taps
+        return block
 
 
 def thinning(rate_hz: float, lowest_hz: float) -> int:
