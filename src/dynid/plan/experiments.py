@@ -22,7 +22,7 @@ that determine it, as step "more".
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +74,7 @@ def algorithm_2(bench: Bench) -> list[Experiment]:
     """The experiments of a serial robot, in order."""
     wanted = [one for one in _steps(bench) if len(one.unknowns)]
     found = [experiment for one in wanted for experiment in _chosen(bench, one)]
-    return found + _missing(bench, found)
+    return _with_the_rest(bench, found + _missing(bench, found))
 
 
 def given(bench: Bench, motions: Sequence[tuple[int, Array]]) -> list[Experiment]:
@@ -201,6 +201,27 @@ def _missing(bench: Bench, found: Sequence[Experiment]) -> list[Experiment]:
                 rows += extra
                 more += _chosen(bench, Wanted("more", i, j, gained, 2, (j,)))
     return more
+
+
+def _with_the_rest(bench: Bench, found: list[Experiment]) -> list[Experiment]:
+    """The experiments with unknowns that they tell only together, listed where these act first."""
+    for k, name in enumerate(bench.unknowns.names):
+        if any(name in one.estimates for one in found):
+            continue
+        joint = int(bench.unknowns.joints[k])
+        rows = [bench.rows(one.moves, joint, one.posture) for one in found]
+        acting = (one for one, own in zip(found, rows, strict=True) if one.reads == joint and own[:, k].any())
+        first = next(acting, None)
+        if first is None or k in undetermined(rows, bench.unknowns.of_joint(joint)):
+            continue
+        step = (first.step, first.moves, first.reads)
+        found = [
+            replace(one, estimates=(*one.estimates, name))
+            if (one.step, one.moves, one.reads) == step
+            else one
+            for one in found
+        ]
+    return found
 
 
 def _given(bench: Bench, moving: int, posture: Array) -> Experiment:
