@@ -21,7 +21,7 @@ def match(plan: Sequence[Planned], robot: Robot, logs: Sequence[Log]) -> tuple[l
 
     A log may have another format than the trajectory: its name counts up to the last dot.
     """
-    by_name = {Path(one.file).stem: one for one in plan}
+    by_name = {one.stem: one for one in plan}
     found: dict[str, Log] = {}
     for log in logs:
         stem = Path(log.provenance.source).stem
@@ -32,7 +32,7 @@ def match(plan: Sequence[Planned], robot: Robot, logs: Sequence[Log]) -> tuple[l
         if stem in found:
             raise ArgumentError(f"two logs of the experiment {quote(stem)}: the plan needs one of each")
         found[stem] = log
-    missing = [one.file for one in plan if Path(one.file).stem not in found]
+    missing = [one.file for one in plan if one.stem not in found]
     if missing:
         more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
         raise ArgumentError(

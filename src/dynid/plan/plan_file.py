@@ -35,6 +35,11 @@ class Planned:
     estimates: tuple[str, ...]
     condition: float
 
+    @property
+    def stem(self) -> str:
+        """The file's name up to its last dot."""
+        return Path(self.file).stem
+
 
 def file_name(number: int, robot: Robot, moves: int) -> str:
     """A name for the trajectory of an experiment: its number and the joint that moves."""
@@ -113,7 +118,9 @@ def _planned(entry: JsonRecord, robot: Robot, number: int) -> Planned:
 
 
 def _different_files(found: Sequence[Planned], path: str | os.PathLike[str]) -> None:
-    files = [one.file for one in found]
-    for file in files:
-        if files.count(file) > 1:
-            raise ArgumentError(f"{quote(path)}: two experiments have the file {quote(file)}")
+    """Refuse names that are the same up to the last dot: logs may have another format than trajectories."""
+    seen: set[str] = set()
+    for one in found:
+        if one.stem in seen:
+            raise ArgumentError(f"{quote(path)}: two experiments have the file {quote(one.file)}")
+        seen.add(one.stem)
