@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -13,6 +14,18 @@ from dynid.log.long import LongLog
 from dynid.log.read import open_log
 
 CONNECT_S = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """One log to be reduced, in terms that travel."""
+
+    number: int
+    recipe: Recipe
+    path: str
+    sha256: str
+    long: bool
+    reading: Mapping[str, Any]
 
 
 def on_cluster(
@@ -34,10 +47,7 @@ def on_cluster(
             "an address is such as tcp://127.0.0.1:8786"
         ) from problem
     with client:
-        tasks = [
-            (number, recipe, os.path.abspath(log.provenance.source), dict(reading), log.provenance.sha256)
-            for number, log in logs.items()
-        ]
+        tasks = [_task(number, recipe, log, reading) for number, log in logs.items()]
         futures = client.map(_reduced, tasks, pure=False)
         try:
             for future in distributed.as_completed(futures):
@@ -46,11 +56,16 @@ def on_cluster(
             raise DynidError(f"a log has killed one worker after the other: {problem}") from problem
 
 
-def _reduced(task: Sequence[Any]) -> tuple[int, Progress]:
+def _task(number: int, recipe: Recipe, log: LongLog, reading: Mapping[str, Any]) -> _Task:
+    path = os.path.abspath(log.provenance.source)
+    return _Task(number, recipe, path, log.provenance.sha256, log.long, dict(reading))
+
+
+def _reduced(task: _Task) -> tuple[int, Progress]:
     """What a worker does."""
-    number, recipe, path, reading, sha256 = task
-    log = LongLog(open_log(path, recipe.robot, **reading))
-    if log.provenance.sha256 != sha256:
-        raise ArgumentError(f"{quote(path)}: the workers of the cluster find another file there")
+    recipe = task.recipe
+    log = LongLog(open_log(task.path, recipe.robot, **task.reading), task.long)
+    if log.provenance.sha256 != task.sha256:
+        raise ArgumentError(f"{quote(task.path)}: the workers of the cluster find another file there")
     *_, last = progress(recipe, recipe.system(), log, None)
-    return number, last
+    return task.number, last

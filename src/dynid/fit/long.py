@@ -72,7 +72,7 @@ def whole_problem(
     found = _reduced(logs, excerpt, recipe, work, say)
     share = sum(len(one.time) for one in excerpt.logs) / found.samples
     problem = replace(excerpt, reduction=found.reduction, share=min(share, 1.0))
-    return problem, {"excerpt": str(logs)}, tuple(map(str, found.notes))
+    return problem, {} if logs.complete else {"excerpt": str(logs)}, tuple(map(str, found.notes))
 
 
 def _reduced(logs: LongLogs, excerpt: Problem, recipe: Recipe, work: Work, say: Say) -> Progress:

@@ -21,9 +21,9 @@ from dynid.log.read import Recording, open_log
 from dynid.log.table import Note, merged
 from dynid.robot import Robot
 
-PART_ROWS = 1 << 17
 LONGEST_LOADED = 1 << 20  # rows of all logs together
-EXCERPT_PARTS = 8  # of all logs together
+PART_ROWS = 1 << 17
+EXCERPT_PARTS, EXCERPT_ROWS = 8, 1 << 15  # of all logs together, and of each part
 BYTES_PER_ROW = 200  # of files that do not say how many rows they have
 
 Path = str | os.PathLike[str]
@@ -31,9 +31,10 @@ Path = str | os.PathLike[str]
 
 @dataclass(frozen=True, eq=False)
 class LongLog:
-    """A log that is read a part at a time."""
+    """A log that is read a part at a time, or as one part if it is not long after all."""
 
     recording: Recording
+    long: bool = True
 
     @property
     def provenance(self) -> Provenance:
@@ -44,61 +45,60 @@ class LongLog:
         """How many there are, or about how many."""
         if self.recording.table.count is not None:
             return self.recording.table.count
-        return (
-            sum(file.stat().st_size for file in bag_files(pathlib.Path(self.provenance.source)))
-            // BYTES_PER_ROW
-        )
+        files = bag_files(pathlib.Path(self.provenance.source))
+        return sum(file.stat().st_size for file in files) // BYTES_PER_ROW
 
     def parts(self) -> Iterator[Log]:
         """All of it, in order."""
-        return self.recording.logs(PART_ROWS)
+        return self.recording.logs(PART_ROWS) if self.long else iter([self.recording.whole()])
 
     def excerpt(self, parts: int) -> list[Log]:
-        """So many parts, at places evenly spread where reading can begin there, or else from the start on."""
+        """So many pieces, evenly spread where reading can begin anywhere, or else from the start on."""
         starts = self._starts(parts)
         found: list[Log] = []
         for start, end in pairwise([*starts, max(self.rows, starts[-1] + 1)]):
-            count = min(-(-parts // len(starts)), max(-(-(end - start) // PART_ROWS), 1))
+            count = min(-(-parts // len(starts)), max((end - start) // EXCERPT_ROWS, 1))
             epoch_ns = found[0].epoch_ns if found and found[0].epoch_ns else None
-            pieces = islice(self.recording.logs(PART_ROWS, start, epoch_ns), count)
-            found += [_placed(piece, start + k * PART_ROWS) for k, piece in enumerate(pieces)]
+            pieces = islice(self.recording.logs(EXCERPT_ROWS, start, epoch_ns), count)
+            found += [_placed(piece, start + k * EXCERPT_ROWS) for k, piece in enumerate(pieces)]
         return found[:parts]
 
     def _starts(self, parts: int) -> list[int]:
         """Rows at which so many parts of an excerpt may begin, or fewer, none within another part."""
         chosen = [0]
         for k in range(1, parts):
-            row = (self.rows - PART_ROWS) * k // (parts - 1)
+            row = (self.rows - EXCERPT_ROWS) * k // (parts - 1)
             start = max((s for s in self.recording.table.starts if s <= row), default=0)
-            if start >= chosen[-1] + PART_ROWS:
+            if start >= chosen[-1] + EXCERPT_ROWS:
                 chosen.append(start)
-        return chosen if self.rows > parts * PART_ROWS else [0]
+        return chosen
 
 
-def _placed(part: Log, start: int) -> Log:
-    """A part that says which rows it is, beginning with this one."""
-    rows = f"rows {start + 1}-{start + len(part) + part.left_out}"
-    return replace(part, provenance=replace(part.provenance, source=f"{part.provenance.source}, {rows}"))
+def _placed(piece: Log, start: int) -> Log:
+    """A piece of a log that says which rows it is, beginning with this one."""
+    rows = f"rows {start + 1}-{start + len(piece) + piece.left_out}"
+    return replace(piece, provenance=replace(piece.provenance, source=f"{piece.provenance.source}, {rows}"))
 
 
 @dataclass(frozen=True, eq=False)
 class LongLogs:
-    """Logs that are too long to be loaded together."""
+    """Logs that are read in parts, as they are too long to be loaded together or as it was asked for."""
 
     robot: Robot
     logs: tuple[LongLog, ...]
     reading: Mapping[str, Any]  # options of `read_log`
-    excerpt: Sequence[Log]  # of some of them
+    excerpt: Sequence[Log]  # of some of them; all of them if they are not long
 
     @property
     def complete(self) -> bool:
         """Whether the excerpt is all there is."""
-        return sum(len(part) + part.left_out for part in self.excerpt) >= sum(log.rows for log in self.logs)
+        return not any(log.long for log in self.logs)
 
     def __str__(self) -> str:
+        """Which share of them the excerpt is."""
         total = sum(log.rows for log in self.logs)
-        seen = sum(len(part) + part.left_out for part in self.excerpt)
-        return f"{seen} of {total} rows, in {len(self.excerpt)} parts"
+        seen = sum(len(piece) + piece.left_out for piece in self.excerpt)
+        return f"{seen} of {total} rows, in {len(self.excerpt)} pieces"
 
 
 def read_logs(
@@ -107,11 +107,13 @@ def read_logs(
     """The logs of these paths; in parts if they are too long to be loaded together, or if asked for."""
     recordings = [open_log(path, robot, **reading) for path in paths]
     logs = tuple(LongLog(recording) for recording in recordings)
-    if not in_parts and sum(log.rows for log in logs) <= LONGEST_LOADED:
-        return [recording.whole() for recording in recordings]
+    if sum(log.rows for log in logs) <= LONGEST_LOADED:
+        whole = [recording.whole() for recording in recordings]
+        short = tuple(LongLog(recording, long=False) for recording in recordings)
+        return LongLogs(robot, short, reading, whole) if in_parts else whole
     count = min(len(logs), EXCERPT_PARTS)
     chosen = [logs[k * len(logs) // count] for k in range(count)]
-    excerpt = [part for log in chosen for part in log.excerpt(EXCERPT_PARTS // count)]
+    excerpt = [piece for log in chosen for piece in log.excerpt(EXCERPT_PARTS // count)]
     return LongLogs(robot, logs, reading, excerpt)
 
 
