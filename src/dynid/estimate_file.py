@@ -30,6 +30,7 @@ from dynid.spatial import Array, frozen
 from dynid.validation import Score
 
 SCHEMA = 1
+FILE = "estimate.json"  # in the directory of an identification
 LARGEST = 64 * 1024 * 1024  # bytes
 STATUSES: tuple[Status, ...] = ("trusted", "weak", "failed")
 MOST_EXTRA = 1000
@@ -114,7 +115,9 @@ def save(estimate: Estimate, path: str | os.PathLike[str], *, force: bool = Fals
 
 
 def load_estimate(path: str | os.PathLike[str]) -> Estimate:
-    """The estimate of a file that `Estimate.save` or `dynid identify` has written."""
+    """The estimate that `Estimate.save` or `dynid identify` has written: its file, or the directory it is in."""
+    if Path(path).is_dir():
+        path = Path(path) / FILE
     try:
         with Path(path).open("rb") as file:
             data = file.read(LARGEST + 1)

@@ -17,7 +17,7 @@ def run(options: argparse.Namespace) -> int:
     estimate = load_estimate(options.estimate)
     logs = {path: loaded(read_together(options, [path], estimate.robot)) for path in options.logs}
     found = {path: estimate.validate(of_path) for path, of_path in logs.items()}
-    poor = any(not score.percent_moving <= POOR for scores in found.values() for score in scores.values())
+    poor = any(score.percent_moving > POOR for scores in found.values() for score in scores.values())
     if options.json:
         first = next(iter(found.values()))
         by_joint = {joint: asdict(score) for joint, score in first.items()}

@@ -304,7 +304,7 @@ def _prior(
 
 
 def _known_values(system: System) -> Array | None:
-    """The unknowns by the robot's file, (p,): zero for constants that it does not give."""
+    """The unknowns by the robot's file, (p,): NaN for those with constants that it does not give."""
     robot = system.robot
     if not np.isfinite(robot.parameters).all():
         return None
@@ -314,8 +314,10 @@ def _known_values(system: System) -> Array | None:
         getattr(joints[int(name[2:]) - 1], of[name[:2]])
         for name in system.base.columns[len(robot.parameters) :]
     ]
-    values = system.base.values(np.concatenate([robot.parameters, np.nan_to_num(drives, nan=0.0)]))
-    return frozen(np.concatenate([values, np.zeros(len(system.names) - len(values))]))
+    given = np.concatenate([robot.parameters, drives])
+    values = system.base.values(np.nan_to_num(given, nan=0.0))
+    values[(system.base.matrix[:, np.isnan(given)] != 0.0).any(axis=1)] = np.nan
+    return frozen(np.concatenate([values, np.full(len(system.names) - len(values), np.nan)]))
 
 
 def _load_parameters(robot: Robot, options: Options) -> Array | None:

@@ -100,7 +100,7 @@ def _undetermined(system: System, solution: Solution) -> list[str]:
 
 
 def _unexplained(train: Mapping[str, Score]) -> list[str]:
-    poor = [name for name, score in train.items() if not score.percent_moving <= POOR]
+    poor = [name for name, score in train.items() if score.percent_moving > POOR]
     if not poor:
         return []
     return [
@@ -169,7 +169,7 @@ def _remarks(system: System, values: Array, std: Array) -> list[str]:
     doubtful = [
         name
         for name, value, deviation in zip(system.names, values.tolist(), std.tolist(), strict=True)
-        if abs(value) < INSIGNIFICANT * deviation
+        if abs(value) < INSIGNIFICANT * deviation < np.inf
     ]
     if not doubtful:
         return []

@@ -30,7 +30,7 @@ REFINEMENTS = 3  # each adds the digits by which 1 / condition is above rounding
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """Values (p,) the fit is drawn to, and how strongly.
+    """Values (p,) the fit is drawn to, NaN where there is none, and how strongly.
 
     A weight of 1 counts as much as all the data if these were spread evenly over the unknowns: each unknown's
     own column has length `weight` times that of its data.
@@ -116,10 +116,11 @@ def solve(reduction: Reduction, sigma: Array, prior: Prior | None = None) -> Sol
 def solve_triangle(data: Array, rows: float, sigma: Array, prior: Prior | None = None) -> Solution:
     """Least squares of a triangle [R r; 0 rho] that stands for so many rows, and of a prior."""
     p = data.shape[1] - 1
-    target = np.zeros(p) if prior is None else np.asarray(prior.values, dtype=np.float64)
+    target = np.zeros(p) if prior is None else np.nan_to_num(prior.values, nan=0.0)
     joined = data
     if prior is not None and prior.weight > 0.0:
-        pull = np.diag(prior.weight * np.linalg.norm(data[:, :p], axis=0))
+        drawn = np.isfinite(prior.values)
+        pull = np.diag(drawn * prior.weight * np.linalg.norm(data[:, :p], axis=0))
         joined = triangle(np.concatenate([data, np.column_stack([pull, pull @ target])]))
     factor, right = joined[:p, :p], joined[:p, p]
     values, undetermined = _solved(factor, right, target)

@@ -46,7 +46,7 @@ def usable(values: Array) -> Flags:
 
 @dataclass(frozen=True, eq=False)
 class Present:
-    """Which joints have usable numbers anywhere in a log, (n,)."""
+    """Which joints have usable numbers anywhere in a log, (n,); an effort that never changes is none."""
 
     velocity: Flags
     effort: Flags
@@ -61,7 +61,16 @@ def present_in(log: Log) -> Present:
             return np.zeros(len(log.joint_names), dtype=np.bool_)
         return np.asarray(usable(values).any(axis=0), dtype=np.bool_)
 
-    return Present(somewhere(log.velocity), somewhere(log.effort))
+    return Present(somewhere(log.velocity), somewhere(log.effort) & _changing(log.effort))
+
+
+def _changing(values: Array | None) -> Flags:
+    """Columns (N, n) with two different usable numbers or more, (n,)."""
+    if values is None or not len(values):
+        return np.zeros(1, dtype=np.bool_)
+    known = usable(values)
+    lowest, highest = (np.where(known, values, end).T for end in (np.inf, -np.inf))
+    return np.asarray(lowest.min(axis=1) < highest.max(axis=1), dtype=np.bool_)
 
 
 def finite_rows(log: Log, present: Present) -> tuple[Array, Array | None, NDArray[np.intp]]:
@@ -97,7 +106,7 @@ def clean(log: Log, robot: Robot) -> CleanLog:
         COPIED: int(np.count_nonzero(copied)),
     }
     notes = [f"left out {count} {what}" for what, count in counts.items() if count]
-    notes += [f"no effort on {log.joint_names[joint]}" for joint in np.flatnonzero(~present.effort)]
+    notes += [f"no effort that changes on {log.joint_names[joint]}" for joint in np.flatnonzero(~present.effort)]
     return CleanLog(
         joint_names=log.joint_names,
         start=float(log.time[0]),

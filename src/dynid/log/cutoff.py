@@ -79,11 +79,14 @@ def held_out_error(samples: Samples, robot: Robot, base: BaseParameters, span: t
     fit = effort_model(samples, robot, base)
     judged = effort_model(in_validation_band(samples), robot, base)
     share = np.minimum(fit.weights.mean(axis=0), judged.weights.mean(axis=0))
-    joints = [j for j in range(robot.dof) if share[j] > LEAST_SHARE]
+    moving = [j for j in range(robot.dof) if share[j] > LEAST_SHARE]
+    size = {j: float(np.sqrt(np.mean(judged.tau[judged.weights[:, j] > 0, j] ** 2))) for j in moving}
+    joints = [j for j in moving if size[j] > 0.0]
+    if not joints:
+        return np.nan
     edges = np.linspace(*span, FOLDS + 1)
     guard = (1.5 + TRIM_PERIODS) / samples.cutoff_hz  # what the filters smear over the edges of a block
     factors = [[_block(fit, j, a + guard, b - guard) for j in joints] for a, b in pairwise(edges)]
-    size = {j: float(np.sqrt(np.mean(judged.tau[judged.weights[:, j] > 0, j] ** 2))) for j in joints}
     terms: list[float] = []
     for held, (first, last) in enumerate(pairwise(edges)):
         kept = [
@@ -93,7 +96,7 @@ def held_out_error(samples: Samples, robot: Robot, base: BaseParameters, span: t
         beta, drive = pooled_fit(kept, np.array([size[j] for j in joints]))
         for j, d in zip(joints, drive, strict=True):
             block = (judged.weights[:, j] > 0) & (judged.time >= first) & (judged.time <= last)
-            if block.any() and size[j] > 0.0:
+            if block.any():
                 error = judged.tau[block, j] - judged.columns(j)[block] @ np.concatenate([beta, d])
                 terms.append(float(error @ error) / len(error) / size[j] ** 2)
     return float(np.sqrt(np.mean(terms))) if terms else np.nan
