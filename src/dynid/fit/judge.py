@@ -25,7 +25,7 @@ HOPELESS = 0.0  # of r2: worse than a constant
 OVERFITTED, FLOOR = 2.0, 5.0  # held-out against in-sample error, and per cent that never count as overfitted
 FEW = 3.0  # independent rows per unknown
 IMPOSSIBLE = 3.0  # standard deviations below zero of what cannot be negative
-NOTICEABLE = 1e-3  # of a joint's effort: filters and derivatives are no better
+NOTICEABLE = 0.05  # of a joint's effort; less is what friction that nobody models looks like
 INSIGNIFICANT = 2.0  # standard deviations
 NEVER_NEGATIVE = ("Ia", "Fv", "Fc")
 
@@ -137,14 +137,16 @@ def _too_few(system: System, uncertainty: Uncertainty) -> list[str]:
 
 
 def _impossible(system: System, logs: Sequence[Samples], values: Array, std: Array) -> list[str]:
-    """Constants that are negative beyond doubt and more than rounding beside the efforts."""
+    """Constants of drives that are negative beyond doubt and matter beside the efforts."""
     size = _sizes(logs)
     names = [
         name
-        for name, value, deviation in zip(system.names, values.tolist(), std.tolist(), strict=True)
-        if name[:2] in NEVER_NEGATIVE
+        for name, kept, value, deviation in zip(
+            system.base.names, system.base.kept, values.tolist(), std.tolist(), strict=False
+        )
+        if kept[:2] in NEVER_NEGATIVE
         and value < -IMPOSSIBLE * deviation
-        and -value * size[name[:2]][int(name[2:]) - 1] > NOTICEABLE
+        and -value * size[kept[:2]][int(kept[2:]) - 1] > NOTICEABLE
     ]
     if not names:
         return []
