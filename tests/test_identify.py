@@ -262,3 +262,49 @@ def test_logs_that_do_not_belong_together() -> None:
 def test_options_that_make_no_sense(options: dict[str, object], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         identify(known().robot, recorded(5.0), **options)
+
+
+def test_an_effort_that_never_changes_is_left_out() -> None:
+    """A channel of zeros must not be fitted as if no effort were needed."""
+    log = recorded(effort_noise=0.01)
+    dead = with_column(log, "effort", 1, np.zeros_like)
+    estimate = identify(known().robot, dead)
+    others = [k for k, name in enumerate(estimate.names) if np.isfinite(estimate.std[k]) and name[0] != "F"]
+    assert np.abs(errors(estimate)[others]).max() < 5.0
+    assert "j2" not in estimate.train
+    with pytest.raises(ArgumentError, match="no effort changes"):
+        identify(known().robot, replace(log, effort=np.zeros_like(log.effort)))
+
+
+@pytest.mark.parametrize("fault", ["effort_sign", "swapped_joints", "degrees"])
+def test_a_log_that_was_misread_is_not_trusted(fault: str) -> None:
+    log = recorded(effort_noise=0.01)
+    spoilt = {
+        "effort_sign": with_column(log, "effort", 1, np.negative),
+        "swapped_joints": replace(log, effort=log.effort[:, [1, 0, 2]]),
+        "degrees": replace(log, position=np.degrees(log.position)),
+    }
+    estimate = identify(known().robot, spoilt[fault], cutoff_hz=6.0)
+    assert estimate.status == "weak"
+    assert any(advice.startswith(fault) for advice in estimate.advice)
+
+
+def test_what_no_robot_can_be_is_not_trusted() -> None:
+    """All efforts turned round, of a robot whose file says nothing of its bodies."""
+    log = recorded(effort_noise=0.01)
+    links = tuple(replace(link, parameters=np.full(10, np.nan)) for link in known().robot.links)
+    blind = replace(known().robot, links=links)
+    assert identify(blind, log, cutoff_hz=6.0).status == "trusted"
+    turned = identify(blind, replace(log, effort=-log.effort), cutoff_hz=6.0)
+    assert turned.status == "weak"
+    assert any("inertia below zero beyond doubt at j1, j2, j3" in advice for advice in turned.advice)
+
+
+def test_a_prior_leaves_friction_to_the_data() -> None:
+    """Friction of a file is that of another day: three times too large, it must not spoil the values."""
+    robot = known().robot
+    joints = tuple(replace(joint, viscous=2.0, coulomb=2.0, offset=1.0) for joint in robot.joints)
+    log = recorded(effort_noise=0.01)
+    estimate = identify(replace(robot, joints=joints), log, **{**PLAIN, "prior": "cad", "prior_weight": 0.3})
+    drives = [k for k, name in enumerate(estimate.names) if name[:2] in ("Fv", "Fc")]
+    assert np.abs(errors(estimate)[drives]).max() < 5.0

@@ -115,7 +115,7 @@ def save(estimate: Estimate, path: str | os.PathLike[str], *, force: bool = Fals
 
 
 def load_estimate(path: str | os.PathLike[str]) -> Estimate:
-    """The estimate that `Estimate.save` or `dynid identify` has written: its file, or the directory it is in."""
+    """The estimate that `Estimate.save` or `dynid identify` has written: its file, or the directory around it."""
     if Path(path).is_dir():
         path = Path(path) / FILE
     try:

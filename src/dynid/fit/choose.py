@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from dynid.fit.reduction import Reduction, reduce_blocks, total
-from dynid.fit.solve import Prior, weighted
+from dynid.fit.solve import DEPENDENT, Prior, weighted
 from dynid.fit.system import System, Terms
 from dynid.friction import FURTHER
 from dynid.log.cutoff import in_validation_band
@@ -26,7 +26,7 @@ DISTANCES = (5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2)  # rad
 WEIGHTS = (1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1)
 CLEARLY = 0.98  # times the error of the simpler choice: what a less simple one must reach
 WORTH = 0.95  # the same for friction that remembers, and for further friction terms, one after the other
-ILL, UNKNOWN = 1e4, 1e10  # condition with columns of one length; beyond, unknowns are named and left open
+ILL = 1e4  # condition with columns of one length
 LONGEST_GUARDS = 6.0  # a fold must be this many guards long
 FILTER_PERIODS = 1.5  # of the cut-off, that the parallel filter reaches to each side
 
@@ -163,7 +163,8 @@ def choose_weight(system: System, logs: Sequence[Samples], target: Array) -> Cho
     folds = folds_of(system, logs)
     if folds is None:
         return Choice(WEIGHTS[2], (), ())  # so short a log tells little by itself
-    ill = ILL < weighted(total(folds.fitted)).scaled_condition < UNKNOWN
+    sizes = weighted(total(folds.fitted)).scaled_sizes
+    ill = np.any((sizes > DEPENDENT * sizes[0]) & (sizes < sizes[0] / ILL))
     weights = WEIGHTS if ill else (0.0, *WEIGHTS)
     tried = [(w, score(folds.errors(Prior(target, w) if w else None))) for w in weights]
     best = min(s for _, s in tried)

@@ -31,7 +31,7 @@ from dynid.fit.choose import (
 )
 from dynid.fit.delay import Delay, advanced, estimate_delay
 from dynid.fit.given import Source, check_together, loaded, provenance, read_given, several
-from dynid.fit.judge import judge
+from dynid.fit.judge import judge, misread
 from dynid.fit.long import Work, check_method, whole_problem
 from dynid.fit.methods import METHODS, Answer, Problem, fit
 from dynid.fit.one_joint_logs import one_joint
@@ -304,14 +304,16 @@ def _prior(
 
 
 def _known_values(system: System) -> Array | None:
-    """The unknowns by the robot's file, (p,): NaN for those with constants that it does not give."""
+    """The unknowns by the robot's file, (p,): NaN for those with constants that it does not give.
+
+    Nor are those of friction taken from it: they change with load, wear and temperature.
+    """
     robot = system.robot
     if not np.isfinite(robot.parameters).all():
         return None
     joints = [robot.joints[j] for j in robot.free]
-    of = {"Ia": "armature", "Fv": "viscous", "Fc": "coulomb", "Fo": "offset"}
     drives = [
-        getattr(joints[int(name[2:]) - 1], of[name[:2]])
+        joints[int(name[2:]) - 1].armature if name.startswith("Ia") else np.nan
         for name in system.base.columns[len(robot.parameters) :]
     ]
     given = np.concatenate([robot.parameters, drives])
@@ -368,7 +370,8 @@ def _estimate(prepared: _Prepared, problem: Problem, answer: Answer, training: S
         left_out = one_joint(system, prepared.samples).held_out()
     else:
         left_out = held_out(system, prepared.samples, prepared.prior)
-    verdict = judge(system, prepared.samples, solution, uncertainty, train, left_out)
+    doubts = [] if prepared.options.method == "one-joint" else misread(system.robot, training)
+    verdict = judge(system, prepared.samples, solution, uncertainty, train, left_out, doubts)
     errors = np.full(system.robot.dof, np.nan) if left_out is None else 100.0 * left_out
     return replace(
         first,

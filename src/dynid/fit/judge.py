@@ -9,9 +9,13 @@ from typing import Literal
 import numpy as np
 
 from dynid.fit.choose import ILL
+from dynid.fit.plausible import implausible
 from dynid.fit.solve import Solution
 from dynid.fit.system import System
+from dynid.log.check import check
+from dynid.log.log import Log
 from dynid.log.samples import Samples
+from dynid.robot import Robot
 from dynid.signals.masks import STANDSTILL_SPEED
 from dynid.spatial import Array
 from dynid.statistics import Uncertainty
@@ -19,15 +23,13 @@ from dynid.validation import Score
 
 Status = Literal["trusted", "weak", "failed"]
 
+MEANINGS = ("degrees", "effort_sign", "swapped_joints")  # of findings of the log doctor
 LISTED = 8  # names in one sentence
 POOR = 50.0  # percent of a joint's effort that is not explained while it moves
 HOPELESS = 0.0  # of r2: worse than a constant
 OVERFITTED, FLOOR = 2.0, 5.0  # held-out against in-sample error, and per cent that never count as overfitted
 FEW = 3.0  # independent rows per unknown
-IMPOSSIBLE = 3.0  # standard deviations below zero of what cannot be negative
-NOTICEABLE = 0.05  # of a joint's effort; less is what friction that nobody models looks like
 INSIGNIFICANT = 2.0  # standard deviations
-NEVER_NEGATIVE = ("Ia", "Fv", "Fc")
 
 
 @dataclass(frozen=True)
@@ -45,15 +47,20 @@ def judge(
     uncertainty: Uncertainty,
     train: Mapping[str, Score],
     held_out: Array | None,
+    suspicions: Sequence[str] = (),
 ) -> Judgement:
-    """Of a fit, its scores on the training logs, and its errors on held-out parts of them, (n,)."""
+    """Of a fit, its scores on the training logs, and its errors on held-out parts of them, (n,).
+
+    `suspicions` are those of `misread`.
+    """
     reasons = [
+        *suspicions,
         *_silent(system, logs),
         *_undetermined(system, solution),
         *_unexplained(train),
         *_overfitted(system, train, held_out),
         *_too_few(system, uncertainty),
-        *_impossible(system, logs, solution.values, uncertainty.std),
+        *implausible(system, logs, solution.values, uncertainty.covariance),
     ]
     if solution.scaled_condition > ILL and np.isfinite(solution.scaled_condition):
         reasons.append(
@@ -63,6 +70,16 @@ def judge(
     hopeless = bool(train) and np.median([s.r2 for s in train.values()]) < HOPELESS
     status: Status = "failed" if hopeless else "weak" if reasons else "trusted"
     return Judgement(status, (*reasons, *_remarks(system, solution.values, uncertainty.std)))
+
+
+def misread(robot: Robot, logs: Sequence[Log]) -> list[str]:
+    """What the log doctor takes for another meaning of the numbers than the one they were read with."""
+    found = [finding for finding in check(robot, logs).findings if finding.severity == "error"]
+    return [
+        f"{finding.kind} ({finding.joint or 'all joints'}): {finding.evidence}; {finding.advice}"
+        for finding in found
+        if finding.kind in MEANINGS
+    ]
 
 
 def listed(names: Sequence[str]) -> str:
@@ -83,6 +100,13 @@ def _silent(system: System, logs: Sequence[Samples]) -> list[str]:
         reasons.append(
             f"never moving in these logs: {listed(still)}; what only they can tell stays unknown: "
             "move them, or lock them with --joints (joints=)"
+        )
+    used = np.any([(one.weights > 0.0).any(axis=0) for one in logs], axis=0)
+    lost = [name for name in names if not used[names.index(name)] and name not in (*still, *dead)]
+    if lost:
+        reasons.append(
+            f"no row of {listed(lost)} counts: the effort is at its limit wherever the joint moves, or all "
+            "rows were excluded"
         )
     if dead:
         reasons.append(f"the effort of {listed(dead)} does not change at all: a dead channel teaches nothing")
@@ -134,37 +158,6 @@ def _too_few(system: System, uncertainty: Uncertainty) -> list[str]:
         f"only about {uncertainty.freedom + len(system.names):.0f} independent equations for "
         f"{len(system.names)} unknowns: record a longer log (or one with a wider band)"
     ]
-
-
-def _impossible(system: System, logs: Sequence[Samples], values: Array, std: Array) -> list[str]:
-    """Constants of drives that are negative beyond doubt and matter beside the efforts."""
-    size = _sizes(logs)
-    names = [
-        name
-        for name, kept, value, deviation in zip(
-            system.base.names, system.base.kept, values.tolist(), std.tolist(), strict=False
-        )
-        if kept[:2] in NEVER_NEGATIVE
-        and value < -IMPOSSIBLE * deviation
-        and -value * size[kept[:2]][int(kept[2:]) - 1] > NOTICEABLE
-    ]
-    if not names:
-        return []
-    return [
-        f"negative beyond doubt, which no drive is: {listed(names)}; look for a wrong sign or delay of "
-        "efforts with 'dynid check', or choose another friction model"
-    ]
-
-
-def _sizes(logs: Sequence[Samples]) -> dict[str, Array]:
-    """RMS of what one unit of a drive's constant does, as a share of its joint's effort, (n,), by letter."""
-    efforts = np.sum([np.sum(one.tau**2, axis=0) for one in logs], axis=0)
-    squares = {
-        "Ia": np.sum([np.sum(one.qdd**2, axis=0) for one in logs], axis=0),
-        "Fv": np.sum([np.sum(one.qd**2, axis=0) for one in logs], axis=0),
-        "Fc": sum(len(one.time) for one in logs),
-    }
-    return {key: np.sqrt(found / np.where(efforts > 0.0, efforts, np.inf)) for key, found in squares.items()}
 
 
 def _remarks(system: System, values: Array, std: Array) -> list[str]:

@@ -25,13 +25,15 @@ DEPENDENT = 1e-10  # of a column's length: what is left of it beside the others,
 INVOLVED = 1e-6  # of a direction; a parameter with a smaller share of it is determined
 ROUNDS = 50  # of weighting
 SETTLED = 1e-6  # relative change of all sigmas
+LEAST_WEIGHT = 1e-3
 REFINEMENTS = 3  # each adds the digits by which 1 / condition is above rounding
 
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """Values (p,) the fit is drawn to, NaN where there is none, and how strongly.
+    """Values (p,) the fit is drawn to, and how strongly.
 
+    NaN is drawn to zero, by `LEAST_WEIGHT` at most: enough to keep what data leave open from becoming absurd.
     A weight of 1 counts as much as all the data if these were spread evenly over the unknowns: each unknown's
     own column has length `weight` times that of its data.
     """
@@ -55,6 +57,12 @@ class Solution:
     undetermined: NDArray[np.bool_]  # (p,) involved in a direction that neither data nor prior decide
     condition: float  # of the weighted columns of the data, 2-norm
     scaled_condition: float  # with columns of one length
+
+    @property
+    def scaled_sizes(self) -> Array:
+        """Singular values of the data's columns, all of one length, the largest first; 0 for columns of 0."""
+        p = len(self.values)
+        return np.asarray(np.linalg.svd(self.data[:p, :p] / _lengths(self.data[:p, :p]), compute_uv=False))
 
     @cached_property
     def inverse(self) -> Array:
@@ -119,8 +127,9 @@ def solve_triangle(data: Array, rows: float, sigma: Array, prior: Prior | None =
     target = np.zeros(p) if prior is None else np.nan_to_num(prior.values, nan=0.0)
     joined = data
     if prior is not None and prior.weight > 0.0:
-        drawn = np.isfinite(prior.values)
-        pull = np.diag(drawn * prior.weight * np.linalg.norm(data[:, :p], axis=0))
+        least = min(prior.weight, LEAST_WEIGHT)
+        weights = np.where(np.isfinite(prior.values), prior.weight, least)
+        pull = np.diag(weights * np.linalg.norm(data[:, :p], axis=0))
         joined = triangle(np.concatenate([data, np.column_stack([pull, pull @ target])]))
     factor, right = joined[:p, :p], joined[:p, p]
     values, undetermined = _solved(factor, right, target)

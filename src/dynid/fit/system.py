@@ -93,6 +93,12 @@ class System:
         names += [name for name in self.names[self.base.count :] if name not in self.terms.extra]
         return tuple((name[:2], int(name[2:]) - 1) for name in names)
 
+    @property
+    def drives(self) -> tuple[tuple[int, str, int], ...]:
+        """Unknowns that belong to a drive: their number, letter and drive."""
+        first = len(self.rigid)
+        return tuple((first + at, letter, k) for at, (letter, k) in enumerate(self._drives))
+
     @cached_property
     def rigid(self) -> tuple[int, ...]:
         """Columns of the robot's regressor that carry base parameters: the first unknowns."""

@@ -106,7 +106,8 @@ def clean(log: Log, robot: Robot) -> CleanLog:
         COPIED: int(np.count_nonzero(copied)),
     }
     notes = [f"left out {count} {what}" for what, count in counts.items() if count]
-    notes += [f"no effort that changes on {log.joint_names[joint]}" for joint in np.flatnonzero(~present.effort)]
+    dead = [log.joint_names[joint] for joint in np.flatnonzero(~present.effort)]
+    notes += [f"no effort that changes on {name}" for name in dead]
     return CleanLog(
         joint_names=log.joint_names,
         start=float(log.time[0]),

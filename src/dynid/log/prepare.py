@@ -43,7 +43,7 @@ def prepare(
         raise ArgumentError(f"velocity {choices(velocity, ('position', 'measured'))}")
     rows = clean(log, robot)
     if not rows.measured.any():
-        raise ArgumentError(f"{log.provenance.source}: no effort in the log changes, so there is nothing to fit")
+        raise ArgumentError(f"{log.provenance.source}: no effort changes, so there is nothing to fit")
     if cutoff_hz is None:
         choice = choose_cutoff(rows, robot)
         cutoff_hz, how = choice.cutoff_hz, f"chosen: {choice}"

@@ -14,7 +14,7 @@ from dynid.spatial import Array
 _ndimage: Any = import_module("scipy.ndimage")  # it has no types
 
 STANDSTILL_SPEED = 0.01  # rad/s or m/s; slower joints stick, and their friction is any value up to Coulomb's
-SATURATED_SHARE = 0.995  # of the limit
+SATURATED_SHARE, EXCEEDED = 0.995, 1.1  # of the limit
 
 
 def near_standstill(qd: Array, speed: float = STANDSTILL_SPEED, around: int = 0) -> Flags:
@@ -24,9 +24,14 @@ def near_standstill(qd: Array, speed: float = STANDSTILL_SPEED, around: int = 0)
 
 
 def saturated(tau: Array, limit: Array) -> Flags:
-    """Efforts (N, n) at their limits (n,); infinite or unknown limits are never reached."""
+    """Efforts (N, n) at their limits (n,); infinite or unknown limits are never reached.
+
+    Nor is a limit that efforts plainly exceed: whatever it means, it does not cut them off.
+    """
+    size = np.abs(tau)
     with np.errstate(invalid="ignore"):
-        return np.abs(tau) >= SATURATED_SHARE * np.where(np.isfinite(limit) & (limit > 0), limit, np.inf)
+        cuts = np.isfinite(limit) & (limit > 0) & (size.max(axis=0, initial=0.0) <= EXCEEDED * limit)
+    return size >= SATURATED_SHARE * np.where(cuts, limit, np.inf)
 
 
 def inside(time: Array, intervals: Sequence[tuple[float, float]]) -> Flags:
