@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dynid.errors import ArgumentError, DynidError, MissingExtraError, RobotError
     from dynid.estimate import Estimate
     from dynid.estimate_file import load_estimate
+    from dynid.excite.optimise import exciting_trajectory
     from dynid.fit.identify import identify
     from dynid.formats.load import load_robot
     from dynid.log.log import Log, LogError
@@ -30,6 +31,7 @@ _HOMES = {
     "Robot": "dynid.robot",
     "RobotError": "dynid.errors",
     "base_parameters": "dynid.base",
+    "exciting_trajectory": "dynid.excite.optimise",
     "identify": "dynid.fit.identify",
     "load_estimate": "dynid.estimate_file",
     "load_robot": "dynid.formats.load",
@@ -48,6 +50,7 @@ __all__ = [
     "Robot",
     "RobotError",
     "base_parameters",
+    "exciting_trajectory",
     "identify",
     "load_estimate",
     "load_robot",

@@ -37,6 +37,7 @@ def parser() -> argparse.ArgumentParser:
     results.add_export(commands)
     results.add_payload(commands)
     results.add_gains(commands)
+    experiments.add_excite(commands)
     experiments.add_plan(commands)
     return root
 
@@ -63,7 +64,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ACCEPTED
 
 
-LISTS = ("--gravity", "--sign", "--gain", "--columns")  # whose values may begin with a minus
+LISTS = (  # whose values may begin with a minus
+    "--gravity",
+    "--sign",
+    "--gain",
+    "--columns",
+    "--start",
+    "--end",
+    "--box",
+    "--tool",
+    "--position-limits",
+)
 
 
 def _attach_negative_values(arguments: list[str]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any, NoReturn, TypeAlias
 
 ACCEPTED, DOUBTFUL, FAILED = 0, 1, 2
 
+Group: TypeAlias = Any  # what add_argument_group returns; argparse keeps that type to itself, too
 Commands: TypeAlias = Any  # what add_subparsers returns, whose type argparse keeps to itself
 
 

@@ -18,10 +18,10 @@ from dynid.errors import ArgumentError, quote
 from dynid.robot import Limits, Robot
 from dynid.spatial import Array, frozen
 
-# Where a file has no velocity: of manual operation, 0.25 m/s (ISO 10218-1), and what moves a hand some 0.5 m
-# from the axis twice as fast. Where it has no acceleration: full speed after a quarter of a second.
 T = TypeVar("T")
 
+# Where a file has no velocity: of manual operation, 0.25 m/s (ISO 10218-1), and what moves a hand some 0.5 m
+# from the axis twice as fast. Where it has no acceleration: full speed after a quarter of a second.
 SLIDE_SPEED, TURN_SPEED = 0.25, 1.0
 RISE_TIME = 0.25
 
@@ -73,17 +73,25 @@ def bounds_of(
     velocity: Sequence[float] | None = None,
     acceleration: Sequence[float] | None = None,
     jerk: Sequence[float] | None = None,
+    effort: Sequence[float] | None = None,
 ) -> Bounds:
-    """The robot's bounds; what is given here, one for all joints or one each, replaces the file's."""
+    """The robot's bounds; what is given here, one for all joints or one each, replaces the file's.
+
+    Joints that follow another one have limits, too, which narrow those of the joint they follow.
+    """
     joints = [robot.joints[j] for j in robot.free]
     limits = [joint.limits for joint in joints]
     notes: list[str] = []
     lower, upper = _positions(robot, _one_each(robot, "position", position), notes)
+    lower, upper = _within_followers(robot, lower, upper)
+    _check_room(robot, lower, upper)
     slides = np.array([joint.prismatic for joint in joints])
     cautious = np.where(slides, SLIDE_SPEED, TURN_SPEED)
     v = _rates(robot, "velocity", velocity, limits, lambda limit: limit.velocity)
+    v = _slower(robot, v, lambda limit: limit.velocity)
     v = _assumed(robot, "velocity", v, cautious, notes)
     a = _rates(robot, "acceleration", acceleration, limits, lambda limit: limit.acceleration)
+    a = _slower(robot, a, lambda limit: limit.acceleration)
     a = _assumed(robot, "acceleration", a, v / RISE_TIME, notes)
     return Bounds(
         names=robot.joint_names,
@@ -92,7 +100,7 @@ def bounds_of(
         velocity=frozen(v),
         acceleration=frozen(a),
         jerk=frozen(_rates(robot, "jerk", jerk, limits, lambda limit: np.inf)),
-        effort=frozen([limit.effort for limit in limits]),
+        effort=frozen(_efforts(robot, effort, limits, notes)),
         notes=tuple(notes),
     )
 
@@ -116,13 +124,41 @@ def _positions(
             "(TOML: limits = { position = [-1.5, 1.5], velocity = 1.0 }; URDF: <limit lower= upper=>) "
             "or give --position-limits LOWER:UPPER, for all joints or one each"
         )
+    return lower, upper
+
+
+def _within_followers(robot: Robot, lower: Array, upper: Array) -> tuple[Array, Array]:
+    """The positions at which joints that follow keep their own limits, too, (n,) each."""
+    lower, upper = lower.copy(), upper.copy()
+    for joint in robot.joints:
+        mimic = joint.mimic
+        if mimic is not None and mimic.multiplier != 0.0:
+            k = robot.free.index(mimic.joint)
+            ends = [
+                (end - mimic.offset) / mimic.multiplier for end in (joint.limits.lower, joint.limits.upper)
+            ]
+            lower[k], upper[k] = max(lower[k], min(ends)), min(upper[k], max(ends))
+    return lower, upper
+
+
+def _slower(robot: Robot, found: Array, of: Callable[[Limits], float]) -> Array:
+    """Bounds at which joints that follow keep their own, too, (n,)."""
+    found = found.copy()
+    for joint in robot.joints:
+        mimic = joint.mimic
+        if mimic is not None and mimic.multiplier != 0.0 and of(joint.limits) > 0.0:
+            k = robot.free.index(mimic.joint)
+            found[k] = min(found[k], of(joint.limits) / abs(mimic.multiplier))
+    return found
+
+
+def _check_room(robot: Robot, lower: Array, upper: Array) -> None:
     stuck = ~(lower < upper)
     if stuck.any():
         raise ArgumentError(
             f"{robot.name}: {_listed(robot, stuck)} cannot move: the lower position limit is not below "
             "the upper one. --joints leaves joints out"
         )
-    return lower, upper
 
 
 def _rates(
@@ -136,8 +172,23 @@ def _rates(
     found = np.array(_one_each(robot, what, given) or [of(limit) for limit in limits], dtype=np.float64)
     bad = ~(found > 0.0)
     if bad.any():
-        raise ArgumentError(f"{robot.name}: the {what} limit of {_listed(robot, bad)} must be positive")
+        raise ArgumentError(
+            f"{robot.name}: the {what} limit of {_listed(robot, bad)} must be positive; "
+            f"--{what}-limits replaces those of the robot's file"
+        )
     return found
+
+
+def _efforts(
+    robot: Robot, given: Sequence[float] | None, limits: Sequence[Limits], notes: list[str]
+) -> Array:
+    """Effort bounds, (n,); some exporters write 0 for what they do not know."""
+    unknown = np.array([not limit.effort > 0.0 for limit in limits])
+    if given is None and unknown.any():
+        notes.append(f"the effort limit of {_listed(robot, unknown)} is 0 in the file, taken for unknown")
+    return _rates(
+        robot, "effort", given, limits, lambda limit: limit.effort if limit.effort > 0.0 else np.inf
+    )
 
 
 def _one_each(robot: Robot, what: str, given: Sequence[T] | None) -> list[T] | None:
