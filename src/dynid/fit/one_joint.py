@@ -10,10 +10,11 @@ with A+ the pseudo-inverse, S the noise of the equations and z what is known. Wh
 stays unknown in those of the joints before.
 
 Of the friction of a joint that stands still nothing is known but bounds: it holds with any effort up to
-Coulomb's, which varies with what it has to hold. So in equations of such a joint stands an effort of its own
-for each log, a sum of shapes over the motion with unknown coefficients. These have mean zero and together the
-variance of what is evenly distributed between the bounds, Fc^2 / 3. All rows of a log share them, so no
-number of rows, and no repetition of a motion, averages them away; motions both ways and other postures do.
+Coulomb's, and follows what it has to hold as if there were none of it. So equations of such a joint have an
+error that may be any function of time with the variance of what is evenly distributed between the bounds,
+s^2 = Fc^2 / 3. The worst of these for an unknown is alike its column, and then all rows of a log tell no more
+than a single one: each of N rows gets the variance N s^2. A log with motion in both directions has two such
+parts, with friction of its own in each. No number of rows, and no repetition of a motion, does better.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from dynid.spatial import Array, frozen
 
 Flags = NDArray[np.bool_]
 
-ROUNDS = 4  # of the noise's size and Coulomb's constant
+ROUNDS = 4  # of Coulomb's constant and what rests on it
 SURE = 2.0  # standard deviations by which Coulomb friction must differ from none
 ROUNDING = 1e-12  # of the efforts; noise is never taken for less
 
@@ -44,7 +45,7 @@ class Block:
     rows: Array  # (m, p) of all unknowns
     efforts: Array  # (m,)
     count: float  # of equations
-    held: Array | None = None  # (m, k) shapes of the friction of a joint that stands still
+    parts: int | None = None  # of a joint that stands still: how many have friction of their own
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,6 @@ class _Stage:
     known: Array  # (own, known): G
     covariance: Array  # (own, own) of these equations' noise
     left: Flags  # (own,) not determined
-    misfit: float  # sum of squares in units of the noise
     rank: int
 
 
@@ -88,16 +88,15 @@ def recursion(unknowns: Unknowns, blocks: Sequence[Block], colour: Array | None 
         if not mine:
             left = own
             continue
-        size = float(np.sqrt(sum(b.efforts @ b.efforts for b in mine) / sum(b.count for b in mine)))
-        settled = _settle(unknowns, mine, own, known, x, size)
-        stage, sigma[joint], standing[joint] = settled
-        factor = 1.0 if colour is None else float(colour[joint])
+        sigma[joint] = _noise(mine)
+        root = 1.0 if colour is None else float(np.sqrt(colour[joint]))
+        stage, standing[joint] = _settle(unknowns, mine, own, known, x, root * sigma[joint])
         determined, behind = own[~stage.left], np.flatnonzero(known)
         G = stage.known[~stage.left]
-        C = stage.covariance[np.ix_(~stage.left, ~stage.left)] * factor
         x[determined] = stage.values[~stage.left]
         P[np.ix_(determined, behind)] = G @ P[np.ix_(behind, behind)]
         P[np.ix_(behind, determined)] = P[np.ix_(determined, behind)].T
+        C = stage.covariance[np.ix_(~stage.left, ~stage.left)]
         P[np.ix_(determined, determined)] = C + G @ P[np.ix_(behind, behind)] @ G.T
         known[determined] = True
         taken[joint] = stage.rank
@@ -106,26 +105,34 @@ def recursion(unknowns: Unknowns, blocks: Sequence[Block], colour: Array | None 
     return Recursion(frozen(x), frozen(P), ~known, frozen(sigma), frozen(taken), frozen(standing))
 
 
+def _noise(mine: Sequence[Block]) -> float:
+    """Deviation of the equations: what no values of any unknowns explain, of those with friction at rest
+    only if there are no others."""
+    used = [block for block in mine if block.parts is None] or mine
+    T = triangle(np.concatenate([np.column_stack([block.rows, block.efforts]) for block in used]))
+    A, y = T[:, :-1], T[:, -1]
+    lengths = np.linalg.norm(A, axis=0)
+    U, s, _ = np.linalg.svd(A / np.where(lengths > 0.0, lengths, 1.0))
+    rank = int(np.sum(s > DEPENDENT * s[0]))
+    count = sum(block.count for block in used)
+    unexplained = float(np.linalg.norm(U[:, rank:].T @ y)) / np.sqrt(max(count - rank, 1.0))
+    return max(unexplained, ROUNDING * float(np.linalg.norm(y)) / np.sqrt(count), 1e-300)
+
+
 def _settle(
-    unknowns: Unknowns, mine: Sequence[Block], own: NDArray[np.intp], known: Flags, x: Array, size: float
-) -> tuple[_Stage, float, float]:
-    """The stage with its noise and the friction of the joint at rest, found together."""
-    count = sum(block.count for block in mine)
-    floor = max(ROUNDING * size, 1e-300)
-    sigma, standing = max(size, floor), 0.0
-    stage = _solve(_whitened(mine, sigma, standing), own, known, x)
-    held = any(block.held is not None for block in mine)
+    unknowns: Unknowns, mine: Sequence[Block], own: NDArray[np.intp], known: Flags, x: Array, sigma: float
+) -> tuple[_Stage, float]:
+    """The stage, and the friction of the joint at rest, found together."""
+    stage, standing = _solve(_whitened(mine, sigma, 0.0), own, known, x), 0.0
+    if all(block.parts is None for block in mine):
+        return stage, standing
     for _ in range(ROUNDS):
-        sigma = max(sigma * float(np.sqrt(stage.misfit / max(count - stage.rank, 1.0))), floor)
-        if held:
-            standing = _friction_at_rest(unknowns, mine[0].joint, own, stage, sigma)
+        standing = _friction_at_rest(unknowns, mine[0].joint, own, stage)
         stage = _solve(_whitened(mine, sigma, standing), own, known, x)
-    return stage, sigma, standing
+    return stage, standing
 
 
-def _friction_at_rest(
-    unknowns: Unknowns, joint: int, own: NDArray[np.intp], stage: _Stage, sigma: float
-) -> float:
+def _friction_at_rest(unknowns: Unknowns, joint: int, own: NDArray[np.intp], stage: _Stage) -> float:
     """Deviation of the friction that holds a joint, from Coulomb's constants of the drives that move it.
 
     A constant that the equations tell to be none, or do not tell, is taken from the robot's file.
@@ -146,20 +153,12 @@ def _friction_at_rest(
 
 
 def _whitened(mine: Sequence[Block], sigma: float, standing: float) -> Array:
-    """The triangle (p + 1, p + 1) of all rows [A y] with noise of unit size.
-
-    Friction at rest enters as unknowns with a prior, eliminated first: what is left has the covariance
-    sigma^2 1 + standing^2 H H'.
-    """
-    parts: list[Array] = []
+    """The triangle (p + 1, p + 1) of all rows [A y] with noise of unit size."""
+    scaled: list[Array] = []
     for block in mine:
-        part = np.column_stack([block.rows, block.efforts])
-        if block.held is not None and standing > 0.0:
-            k = block.held.shape[1]
-            prior = np.eye(k, k + part.shape[1]) * (sigma / standing)
-            part = triangle(np.concatenate([np.hstack([block.held, part]), prior]))[k:, k:]
-        parts.append(part)
-    return triangle(np.concatenate(parts)) / sigma
+        extra = 0.0 if block.parts is None else standing**2 * block.count / block.parts
+        scaled.append(np.column_stack([block.rows, block.efforts]) / np.sqrt(sigma**2 + extra))
+    return triangle(np.concatenate(scaled))
 
 
 def _solve(T: Array, own: NDArray[np.intp], known: Flags, x: Array) -> _Stage:
@@ -173,5 +172,4 @@ def _solve(T: Array, own: NDArray[np.intp], known: Flags, x: Array) -> _Stage:
     target = y - K @ x[known]
     values = inverse @ target
     left = np.asarray(np.abs(Vt[rank:]).max(axis=0, initial=0.0) > INVOLVED, dtype=np.bool_)
-    misfit = float(np.sum((target - X @ values) ** 2))
-    return _Stage(values, -inverse @ K, inverse @ inverse.T, left, misfit, rank)
+    return _Stage(values, -inverse @ K, inverse @ inverse.T, left, rank)
