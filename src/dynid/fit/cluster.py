@@ -40,7 +40,7 @@ def on_cluster(
     except ImportError as problem:
         raise MissingExtraError("a Dask cluster", "distributed", "cluster") from problem
     try:
-        client = distributed.Client(address, timeout=CONNECT_S, set_as_default=False)
+        client = distributed.Client(address, timeout=CONNECT_S)
     except (OSError, ValueError) as problem:
         raise ArgumentError(
             f"no Dask scheduler answers at {quote(address)} ({quote(problem)}); "

@@ -92,7 +92,7 @@ def _reduced(logs: LongLogs, excerpt: Problem, recipe: Recipe, work: Work, say: 
     if state is not None:
         state.save(done, now=True)
     found = together([done[number] for number in range(len(logs.logs))])
-    if found.samples == 0:
+    if found.reduction is None:
         raise ArgumentError(f"no part of the logs can be used: {'; '.join(map(str, found.notes))}")
     return found
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dynid.commands.output import plain
 from dynid.errors import ArgumentError, quote
 from dynid.files import refuse_existing, whole_file
-from dynid.fit.reduction import Reduction, nothing
+from dynid.fit.reduction import Reduction
 from dynid.fit.system import System
 from dynid.fit.whole import Progress, Recipe
 from dynid.formats.robot_json import robot_record
@@ -53,7 +53,8 @@ class State:
                         f"{quote(self._path)} is the state of another run, with other logs or options: "
                         "name another file, or remove it"
                     )
-                return {int(k): _progress(system, arrays, k, log) for k, log in header["logs"].items()}
+                logs = header["logs"].items()
+                return {int(k): _progress(log, _reduction(system.names, arrays, k)) for k, log in logs}
         except ArgumentError:
             raise
         except _DAMAGED as problem:
@@ -75,9 +76,7 @@ class State:
             "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
         }
         for number, log in logs.items():
-            arrays[f"{number}.rows"] = log.reduction.rows
-            for joint, triangle in enumerate(log.reduction.triangles):
-                arrays[f"{number}.triangle{joint}"] = triangle
+            arrays |= {f"{number}.{name}": array for name, array in _arrays(log.reduction).items()}
         with whole_file(self._path, force=True) as temporary, temporary.open("wb") as file:
             np.savez(file, **cast("Any", arrays))
         self._saved = time.monotonic()
@@ -90,19 +89,32 @@ def _record(log: Progress) -> dict[str, Any]:
     return {**counts, "finished": log.finished, "notes": notes}
 
 
-def _progress(system: System, arrays: Mapping[str, Any], number: str, record: Mapping[str, Any]) -> Progress:
-    empty = nothing(system)
-    weights = np.asarray(arrays[f"{number}.rows"], dtype=np.float64)
-    joints = range(len(empty.triangles))
-    triangles = [np.asarray(arrays[f"{number}.triangle{j}"], dtype=np.float64) for j in joints]
-    found = [weights.shape, *(triangle.shape for triangle in triangles)]
-    expected = [empty.rows.shape, *(triangle.shape for triangle in empty.triangles)]
-    if found != expected or not all(np.isfinite(array).all() for array in (weights, *triangles)):
-        raise ValueError("triangles of other unknowns")
-    reduction = Reduction(empty.names, empty.columns, tuple(map(frozen, triangles)), frozen(weights))
+def _progress(record: Mapping[str, Any], reduction: Reduction | None) -> Progress:
     notes = tuple(Note(str(text), int(count), str(first)) for text, count, first in record["notes"])
     parts, rows, samples = (int(record[name]) for name in ("parts", "rows", "samples"))
     return Progress(reduction, parts, rows, samples, notes, bool(record["finished"]))
+
+
+def _arrays(reduction: Reduction | None) -> dict[str, NDArray[Any]]:
+    if reduction is None:
+        return {}
+    found: dict[str, NDArray[Any]] = {"rows": reduction.rows}
+    for k, (columns, triangle) in enumerate(zip(reduction.columns, reduction.triangles, strict=True)):
+        found |= {f"columns{k}": columns, f"triangle{k}": triangle}
+    return found
+
+
+def _reduction(names: Sequence[str], arrays: Mapping[str, Any], number: str) -> Reduction | None:
+    if f"{number}.rows" not in arrays:
+        return None
+    rows = frozen(np.asarray(arrays[f"{number}.rows"], dtype=np.float64))
+    columns = [np.asarray(arrays[f"{number}.columns{k}"]) for k in range(len(rows))]
+    triangles = [frozen(np.asarray(arrays[f"{number}.triangle{k}"], np.float64)) for k in range(len(rows))]
+    for of_joint, triangle in zip(columns, triangles, strict=True):
+        fits = triangle.shape == (len(of_joint) + 1, len(of_joint) + 1) and np.isfinite(triangle).all()
+        if not (fits and of_joint.dtype == np.intp and set(of_joint.tolist()) <= set(range(len(names)))):
+            raise ValueError("triangles of other unknowns")
+    return Reduction(tuple(names), tuple(columns), tuple(triangles), rows)
 
 
 def _key(recipe: Recipe, logs: Sequence[LongLog]) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from dynid.errors import ArgumentError
 from dynid.fit.delay import advanced
-from dynid.fit.reduction import Reduction, nothing, total
+from dynid.fit.reduction import Reduction, total
 from dynid.fit.system import System, Terms, system_of
 from dynid.log.log import Log
 from dynid.log.long import LongLog, gathered
@@ -43,7 +43,7 @@ class Recipe:
 class Progress:
     """What a log has come to by now."""
 
-    reduction: Reduction
+    reduction: Reduction | None = None  # None before there is anything to add
     parts: int = 0
     rows: int = 0  # of the log
     samples: int = 0
@@ -53,7 +53,7 @@ class Progress:
 
 def progress(recipe: Recipe, system: System, log: LongLog, begin: Progress | None) -> Iterator[Progress]:
     """How a log's reduction grows, part by part, from where it has got to."""
-    state = begin or Progress(nothing(system))
+    state = begin or Progress()
     for number, part in enumerate(log.parts()):
         if number >= state.parts:
             state = _absorbed(recipe, system, state, part)
@@ -72,9 +72,10 @@ def _absorbed(recipe: Recipe, system: System, state: Progress, part: Log) -> Pro
         return replace(seen, notes=merged((*state.notes, note)))
     if recipe.delay:
         samples = advanced(samples, recipe.delay)
+    of_part, before = recipe.reducer(system, samples), state.reduction
     return replace(
         seen,
-        reduction=state.reduction + recipe.reducer(system, samples),
+        reduction=of_part if before is None else before + of_part,
         samples=state.samples + len(samples.time),
         notes=gathered(state.notes, samples.notes),
     )
@@ -82,8 +83,9 @@ def _absorbed(recipe: Recipe, system: System, state: Progress, part: Log) -> Pro
 
 def together(found: Sequence[Progress]) -> Progress:
     """All logs as one."""
+    reductions = [one.reduction for one in found if one.reduction is not None]
     return Progress(
-        total([one.reduction for one in found]),
+        total(reductions) if reductions else None,
         sum(one.parts for one in found),
         sum(one.rows for one in found),
         sum(one.samples for one in found),

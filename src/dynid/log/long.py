@@ -15,7 +15,9 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import Any
 
+from dynid.errors import ArgumentError
 from dynid.log.bags import bag_files
+from dynid.log.clean import clean
 from dynid.log.log import Log, Provenance
 from dynid.log.read import Recording, open_log
 from dynid.log.table import Note, merged
@@ -113,8 +115,16 @@ def read_logs(
         return LongLogs(robot, short, reading, whole) if in_parts else whole
     count = min(len(logs), EXCERPT_PARTS)
     chosen = [logs[k * len(logs) // count] for k in range(count)]
-    excerpt = [piece for log in chosen for piece in log.excerpt(EXCERPT_PARTS // count)]
-    return LongLogs(robot, logs, reading, excerpt)
+    pieces = [piece for log in chosen for piece in log.excerpt(EXCERPT_PARTS // count)]
+    return LongLogs(robot, logs, reading, [piece for piece in pieces if _of_use(piece, robot)] or pieces)
+
+
+def _of_use(piece: Log, robot: Robot) -> bool:
+    """Whether anything can be learned from a piece."""
+    try:
+        return bool(clean(piece, robot).measured.any())
+    except ArgumentError:
+        return False
 
 
 _LEFT_OUT = re.compile(r"left out ([\d.e+]+) (s )?(.*)")
