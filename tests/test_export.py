@@ -105,6 +105,30 @@ def test_mujoco_reads_the_torques_and_the_drives_of_mjcf(name: str) -> None:
     assert whole[np.ix_(at, at)] == pytest.approx(rigid + motors, rel=1e-9, abs=1e-9)
 
 
+def test_bodies_that_cannot_exist_stay_as_they_are_and_are_named() -> None:
+    """Negative masses and moments are written, read back to the same torques, and MuJoCo says no."""
+    m = model(load_robot("panda"))
+    bodies = m.parameters.copy()
+    bodies[20:30] *= -1.0
+    bodies[55] = -0.5
+    m = replace(m, parameters=bodies)
+    exported = write_mjcf(m)
+    assert "MuJoCo will not load this file: no bodies are like 'link3', 'link6'" in " ".join(exported.notes)
+    with pytest.raises(ValueError, match="inertia"):
+        mujoco.MjModel.from_xml_string(exported.text)
+
+
+def test_bodies_of_nothing_are_raised_to_what_mujoco_needs() -> None:
+    m = model(load_robot("panda"))
+    bodies = m.parameters.copy()
+    bodies[60:70] = 0.0
+    m = replace(m, parameters=bodies)
+    exported = write_mjcf(m)
+    assert "raised to 1e-13" in " ".join(exported.notes)
+    found, _ = by_mujoco(exported.text, m.robot)
+    assert_same(found, m)
+
+
 @pytest.mark.parametrize("name", ROBOTS)
 def test_mujoco_damps_as_the_model_does(name: str) -> None:
     m = model(robot_called(name))

@@ -91,7 +91,7 @@ def body_table(estimate: Estimate) -> list[str]:
     for k, link in enumerate(estimate.robot.links):
         own = slice(10 * k, 10 * k + 10)
         mass, com, inertia = parameters_to_com(estimate.parameters[own])
-        figures = (" ".join(f"{x:.4g}" for x in values) for values in (com, inertia.diagonal()))
+        figures = (" ".join(f"{x:.4g}" for x in values.round(9)) for values in (com, inertia.diagonal()))
         letters = "".join(origin[0] for origin in estimate.origins[own])
         rows.append((link.name, f"{mass:.4g}", *figures, f"{letters[:6]} {letters[6:9]} {letters[9:]}"))
     said = estimate.choices.get("physical", {})

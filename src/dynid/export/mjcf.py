@@ -13,12 +13,13 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 import numpy as np
 
 from dynid.conventions import to_mjcf
+from dynid.errors import quote
 from dynid.export.exported import Exported, drive_constants, numbers, on_joints, read_back, without_place
 from dynid.formats.mjcf import parse_mjcf
 from dynid.friction import motor_rates
 from dynid.model import DynamicModel
 from dynid.robot import Joint
-from dynid.spatial import Array
+from dynid.spatial import Array, is_physical
 
 # MuJoCo refuses moving bodies below 1e-15 kg or kg m^2; what is less gets this much, which no torque shows.
 SMALLEST = 1e-13
@@ -34,6 +35,7 @@ def write_mjcf(model: DynamicModel) -> Exported:
     carriers = {-1: SubElement(root, "worldbody")}
     constants = {key: value for key, value in on_joints(model).items() if key in DRIVES}
     raised: list[str] = []
+    impossible: list[str] = []
     for number, (joint, link) in enumerate(zip(robot.joints, robot.links, strict=True)):
         pose = joint.before @ joint.after
         body = SubElement(
@@ -44,9 +46,11 @@ def write_mjcf(model: DynamicModel) -> Exported:
             xyaxes=numbers(pose.rotation.T[:2]),
         )
         carriers[number] = body
-        inertial, is_raised = _inertial(model.parameters[10 * number : 10 * number + 10])
+        ten = model.parameters[10 * number : 10 * number + 10]
+        inertial, is_raised = _inertial(ten)
         SubElement(body, "inertial", inertial)
         raised += [link.name] if is_raised else []
+        impossible += [] if is_physical(ten) else [link.name]
         drive = _drive(constants, robot.free.index(number)) if joint.mimic is None else {}
         SubElement(body, "joint", {**_joint(joint), **drive})
     _couple(root, model)
@@ -59,22 +63,28 @@ def write_mjcf(model: DynamicModel) -> Exported:
     read_back(model, lambda: parse_mjcf(text, "exported MJCF"), "MJCF", constants)
     notes = without_place(model, "MJCF", DRIVES)
     if raised:
-        notes.append(f"raised to {SMALLEST:g} kg m^2, which MuJoCo needs: {', '.join(map(repr, raised))}")
+        notes.append(f"raised to {SMALLEST:g} kg m^2, which MuJoCo needs: {', '.join(map(quote, raised))}")
+    if impossible:
+        notes.append(
+            f"MuJoCo will not load this file: no bodies are like {', '.join(map(quote, impossible))} "
+            "(--physical exports ones that can exist)"
+        )
     return Exported(text, tuple(notes))
 
 
 def _inertial(parameters: Array) -> tuple[dict[str, str], bool]:
-    """Attributes of <inertial>, and whether mass or moments had to be raised."""
+    """Attributes of <inertial>, and whether mass or moments had to be raised; less than nothing stays so."""
     mass, com, moments = to_mjcf(parameters)
     xx, yy, zz, xy, xz, yz = moments
     least = float(np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])[0])
-    raised = moments + SMALLEST * (least < SMALLEST) * np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
+    is_thin, is_light = abs(least) < SMALLEST, abs(mass) < SMALLEST
+    raised = moments + 2.0 * SMALLEST * is_thin * np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
     attributes = {
-        "mass": numbers(max(mass, SMALLEST)),
+        "mass": numbers(SMALLEST if is_light else mass),
         "pos": numbers(com),
         "fullinertia": numbers(raised),
     }
-    return attributes, least < SMALLEST or mass < SMALLEST
+    return attributes, is_thin or is_light
 
 
 def _joint(joint: Joint) -> dict[str, str]:

@@ -16,6 +16,7 @@ from dynid.fit.judge import listed
 from dynid.physical.bounds import Bounds
 from dynid.physical.fit import NEUTRAL_WEIGHT, PRIOR_WEIGHT, PhysicalFit, physical_fit
 from dynid.physical.prior import NEUTRAL_MASS, Metric, neutral_parameters
+from dynid.physical.problem import MARGIN
 from dynid.physical.weight import choose_prior_weight
 from dynid.robot import Robot
 from dynid.spatial import Array
@@ -159,5 +160,6 @@ def _costs(found: PhysicalFit) -> dict[str, Any]:
         "prediction_change_percent": 100.0 * found.prediction_change,
         "residual_rise_percent": 100.0 * found.loss,
         "least_eigenvalue_ratio": found.eigenvalue_ratio,
+        "margin": MARGIN,  # every body keeps this share of its prior in every direction
         **counts,
     }
