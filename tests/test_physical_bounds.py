@@ -253,3 +253,14 @@ def test_identify_refuses_bounds_that_nothing_meets(capsys, arm: Path, log: Path
         assert (status, out) == (2, "")
         assert err.count("\n") == 1
         assert message in err
+
+
+def test_a_prior_that_the_file_lacks_is_named(capsys, arm: Path, log: Path, tmp_path: Path) -> None:
+    text = (arm / "arm.urdf").read_text()
+    bare = re.sub(r"<inertial>.*?</inertial>", "", text, flags=re.DOTALL)
+    (tmp_path / "bare.urdf").write_text(bare)
+    arguments = ("identify", tmp_path / "bare.urdf", log, "--quiet", "--physical", "--prior", "cad")
+    status, out, err = run(capsys, *arguments)
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    assert all(link.name in err for link in load_robot(arm / "arm.urdf").links)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from dynid.errors import ArgumentError, choices
+from dynid.errors import ArgumentError, choices, quote
 from dynid.estimate import Estimate, RobotSource
 from dynid.fit.choose import (
     Choice,
@@ -285,9 +285,11 @@ def _prior(
     if kind == "auto":
         kind = "ridge" if known is None else "cad"
     if kind == "cad" and known is None:
+        missing = [link.name for link in system.robot.links if np.isnan(link.parameters).any()]
         raise ArgumentError(
-            f"{system.robot.name} has no inertial parameters to be used as a prior: prior='ridge' draws all "
-            "values to zero, prior='none' leaves them to the data"
+            f"the prior 'cad' needs the inertias of the robot's file, which {system.robot.name} lacks for "
+            f"{', '.join(map(quote, missing[:8]))}: complete the file, or choose 'ridge', which draws "
+            "all values to zero, or 'none', which leaves them to the data"
         )
     notes["prior"], notes["prior_weight"] = kind, 0.0
     if kind == "none":
