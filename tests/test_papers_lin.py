@@ -46,6 +46,19 @@ def test_another_digit_would_be_noticed(table, name, value, capsys):
     assert "DIFFERS" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("setting", "value"), [("DECIMALS", 3), ("NOISE", 1e-7), ("INSTANTS", (0.2, 0.2, 0.2))]
+)
+def test_another_identification_would_be_noticed(setting, value, capsys):
+    """Torques with other errors, and samples that excite nothing."""
+    paper = script("lin_1992")
+    setattr(paper, setting, value)
+    assert paper.main() == 1
+    said = capsys.readouterr().out
+    assert "DIFFERS" in said.partition("Section 4: Table II identified")[2]
+    assert "DIFFERS" not in said.partition("Section 4: Table II identified")[0]
+
+
 def test_printed_misprints_are_misprints(capsys):
     paper = script("lin_1992")
     paper.CORRECTED.clear()
