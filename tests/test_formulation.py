@@ -9,7 +9,7 @@ import dynid
 from dynid import equations
 from dynid.base import base_parameters
 from dynid.formats.dh_toml import parse_dh_toml
-from dynid.formulation import DIAGONALS, Choice, arrange, cheapest, deciding_rows
+from dynid.formulation import DIAGONALS, UNITS, Choice, arrange, cheapest, deciding_rows
 from dynid.mechanism import mechanism
 from dynid.motion import Style
 from dynid.program import Graph, Program
@@ -67,6 +67,10 @@ def inertia_gravity(motors=None):
 # --- no choice changes a torque -----------------------------------------------------------------------
 
 
+def some_of(bodies, rng):
+    return frozenset(np.flatnonzero(rng.integers(0, 2, bodies)).tolist())
+
+
 @pytest.mark.parametrize("seed", range(25))
 def test_any_choice_gives_the_same_torques(seed):
     rng = np.random.default_rng(seed)
@@ -75,12 +79,13 @@ def test_any_choice_gives_the_same_torques(seed):
     choice = Choice(
         Style(
             tuple(str(a) for a in rng.choice(["own", "joint", "parent"], bodies)),
-            twice=bool(rng.integers(2)),
-            square=bool(rng.integers(2)),
+            twice=some_of(bodies, rng),
+            difference=some_of(bodies, rng),
         ),
         tuple(str(d) for d in rng.choice(DIAGONALS, bodies)),
         tuple(int(s) for s in rng.integers(0, 3, bodies)),
         turned=bool(rng.integers(2)),
+        unit=int(rng.integers(UNITS)),
     )
     mech = mechanism(robot)
     rows = deciding_rows(robot, base_parameters(robot))

@@ -1,14 +1,14 @@
 """The cheapest of many equal ways to write a robot's equations, for code that runs for years.
 
 A robot's torques leave much to choose: which of the parameters that act together carries the value
-(`sparse`), where on its axis a body's frame sits and how a last frame is turned (`Choice.slides`,
-`Choice.turned`), and how the equations themselves are written (`Style`, `CompoundStyle`). None of it changes
-a torque; all of it changes how many operations the code has. `cheapest` walks downhill from choice to choice.
+(`sparse`), where on its axis a body's frame sits, how a last frame is turned and in which unit lengths are
+measured (`Choice.slides`, `.turned`, `.unit`; `free_geometry`), and how the equations themselves are written
+(`Style`, `CompoundStyle`). None of it changes a torque; all of it changes how many operations the code has.
+`cheapest` walks downhill from choice to choice.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
@@ -17,20 +17,22 @@ import numpy as np
 
 from dynid.base.floating import independent_columns
 from dynid.base.result import BaseParameters
+from dynid.free_geometry import measured_in, slid, slides_to, turned, worthy_units
 from dynid.friction import armature_columns
-from dynid.mechanism import BODY_LETTERS, Body, Mechanism, body_parameters
+from dynid.mechanism import BODY_LETTERS, Mechanism, body_parameters
 from dynid.moments import CompoundStyle
 from dynid.motion import AXES, PLAIN, Axes, Style
 from dynid.program import Program
 from dynid.robot import Robot
 from dynid.simplify import simplify
-from dynid.spatial import Array, Frame, frozen, rotation_z
+from dynid.spatial import Array, frozen
 from dynid.steps import Operations, arithmetic, count
 
 Gathered: TypeAlias = Literal["all", "known", "none"]
 
 DIAGONALS = ("Jzz", "Jxx", "Jyy")
 GATHERED: tuple[Gathered, ...] = ("all", "known", "none")
+UNITS = 10  # tried, the metre among them
 WELL_APART = 1e-3  # columns closer to the others than this are poor carriers of a value
 NEGLIGIBLE = 1e-12  # of the largest value: what is left of a parameter that others have taken over
 EFFORT = 400_000  # steps of all programs that a search simplifies; an arm of 7 joints needs about 100_000
@@ -47,8 +49,9 @@ class Choice:
 
     style: Written
     diagonals: tuple[str, ...]  # the second moment that the others take over
-    slides: tuple[int, ...]  # where the frame sits on its axis: see `_amounts`
+    slides: tuple[int, ...]  # where the frame sits on its axis: see `slides_to`
     turned: bool = False  # last frames turned so that hy vanishes
+    unit: int = 0  # of length: the metre, or the k-th of `worthy_units`
     gathered: Gathered = "all"  # which parameters give their values to others: all, the known, or none
 
     def neighbours(self) -> Iterator[Choice]:
@@ -57,6 +60,9 @@ class Choice:
         for gathered in GATHERED:
             if gathered != self.gathered:
                 yield replace(self, gathered=gathered)
+        for unit in range(UNITS):
+            if unit != self.unit:
+                yield replace(self, unit=unit)
         for style in self.style.neighbours():
             yield replace(self, style=style)
         for j in range(len(self.slides)):
@@ -173,13 +179,14 @@ def _downhill(choice: Choice, search: _Search, report: Report | None) -> Choice:
 
 
 def arrange(mech: Mechanism, rows: Array, parameters: Array, choice: Choice) -> tuple[Mechanism, Array]:
-    """The mechanism with its frames as chosen, and few body parameters that are equal to the given ones."""
-    arranged = slid(mech, _amounts(mech, choice.slides))
+    """The mechanism with frames and unit as chosen, and few body parameters, equal to the given ones."""
+    arranged = slid(mech, slides_to(mech, choice.slides))
     values = _gathered(arranged, rows, parameters, choice)
     if choice.turned:
         arranged = turned(arranged, values)
         values = _gathered(arranged, rows, parameters, choice)
-    return arranged, values
+    units = [1.0, *worthy_units(arranged, values)] if choice.unit else [1.0]
+    return measured_in(arranged, values, units[min(choice.unit, len(units) - 1)])
 
 
 def _gathered(mech: Mechanism, rows: Array, parameters: Array, choice: Choice) -> Array:
@@ -190,49 +197,6 @@ def _gathered(mech: Mechanism, rows: Array, parameters: Array, choice: Choice) -
         return sparse(mech, rows, parameters, choice.diagonals)
     known = sparse(mech, rows, parameters[:, 0], choice.diagonals)
     return np.column_stack([known, as_given(mech, parameters[:, 1:])])
-
-
-def slid(mech: Mechanism, amounts: list[float]) -> Mechanism:
-    """The mechanism with the frame of each body slid along its joint's axis."""
-    shifts = [Frame(None, (0.0, 0.0, amount)) for amount in amounts]
-    bodies: list[Body] = []
-    for body, shift in zip(mech.bodies, shifts, strict=True):
-        placement = body.placement @ shift
-        if body.parent >= 0:
-            placement = shifts[body.parent].inverse() @ placement
-        bodies.append(replace(body, placement=placement, link=shift.inverse() @ body.link))
-    return replace(mech, bodies=tuple(bodies))
-
-
-def _amounts(mech: Mechanism, slides: tuple[int, ...]) -> list[float]:
-    """How far each frame slides: 0 stays; 1 cancels the offset of its first child along its axis; 2 its own
-    offset from its parent along its axis."""
-    amounts = [0.0] * len(slides)
-    for j in reversed(range(len(slides))):
-        body = mech.bodies[j]
-        if slides[j] == 2:
-            amounts[j] = -float(body.placement.rotation[:, 2] @ body.placement.translation)
-        elif slides[j] == 1:
-            children = [k for k, other in enumerate(mech.bodies) if other.parent == j]
-            if children:
-                child = mech.bodies[children[0]].placement
-                along = child.rotation[2, 2]
-                amounts[j] = float(child.translation[2] + along * amounts[children[0]])
-    return amounts
-
-
-def turned(mech: Mechanism, values: Array) -> Mechanism:
-    """The mechanism with the frames of its last bodies turned about their axes so that hy vanishes."""
-    parents = {body.parent for body in mech.bodies}
-    bodies = list(mech.bodies)
-    for j, body in enumerate(bodies):
-        (hx, *hx_runtime), (hy, *hy_runtime) = np.reshape(values[10 * j + 1 : 10 * j + 3], (2, -1)).tolist()
-        if j in parents or body.prismatic or hy == 0.0 or any((*hx_runtime, *hy_runtime)):
-            continue
-        angle = math.atan2(hy, hx)
-        link = Frame(rotation_z(-angle)) @ body.link
-        bodies[j] = replace(body, offset=body.offset + angle, link=link)
-    return replace(mech, bodies=tuple(bodies))
 
 
 # --- parameters that act together ---------------------------------------------------------------------

@@ -34,21 +34,23 @@ class Style:
     `axes` says for each body in which axes its equation of motion is written: its own, or the joint axes,
     into which its parameters are turned (cheap for a last link, whose motion then need not be turned), or
     those of its parent, of which it becomes a frozen part, so that only what its own joint adds remains.
-    `twice` gets U_31 and U_32 as 2 w_x w_z - U_13 and 2 w_y w_z - U_23, without wd_x and wd_y; `square` gets
-    w_y^2 as a product, not from U_33.
+    For the bodies that it names, `twice` gets U_31 and U_32 as 2 w_x w_z - U_13 and 2 w_y w_z - U_23, without
+    wd_x and wd_y, and `difference` gets w_y^2 from U_33, not as a product.
     """
 
     axes: tuple[Axes, ...] = ()
-    twice: bool = False
-    square: bool = True
+    twice: frozenset[int] = frozenset()
+    difference: frozenset[int] = frozenset()
 
     def of(self, j: int) -> Axes:
         return self.axes[j] if j < len(self.axes) else "own"
 
     def neighbours(self) -> Iterator[Style]:
         """All styles that differ in one decision."""
-        yield replace(self, square=not self.square)
-        yield replace(self, twice=not self.twice)
+        everybody = frozenset(range(len(self.axes)))
+        for turned in (everybody, *(frozenset({j}) for j in everybody)):
+            yield replace(self, difference=self.difference ^ turned)
+            yield replace(self, twice=self.twice ^ turned)
         for j, own in enumerate(self.axes):
             for axes in AXES:
                 if axes != own:
@@ -106,19 +108,19 @@ class Rates:
     squares: Vector  # of the components of w
 
 
-def rates(w: Vector, column: Vector, wd_z: Scalar, style: Style = PLAIN) -> Rates:
+def rates(w: Vector, column: Vector, wd_z: Scalar, twice: bool = False, difference: bool = False) -> Rates:
     """All of U from w, its third column and wd_z.
 
     U's third column is the acceleration of a point of the joint's axis, seen from its origin. It does not
     feel the motion of the joint, so it is turned like a vector from the parent's U, and wd_x and wd_y are
-    read from it instead of being turned and summed themselves.
+    read from it instead of being turned and summed themselves. `twice` and `difference` are those of `Style`.
     """
     x, y, z = w
     xx, zz = x * x, z * z
-    yy = y * y if style.square else -column[2] - xx  # U_33 = -(xx + yy)
+    yy = -column[2] - xx if difference else y * y  # U_33 = -(xx + yy)
     xy, xz, yz = x * y, x * z, y * z
     wd = (yz - column[1], column[0] - xz, wd_z)
-    if style.twice:
+    if twice:
         z2 = 2.0 * z
         last = (x * z2 - column[0], y * z2 - column[1], column[2])
     else:
@@ -161,6 +163,7 @@ def motions(
     """Outward recursion of Newton-Euler: Eqs. (18)-(20) of [Izaguirre1992], accelerations included."""
     found: list[Motion] = []
     for j, (body, place) in enumerate(zip(mech.bodies, at, strict=True)):
+        how = j in style.twice, j in style.difference
         v = body.multiplier * qd[body.coordinate]
         vd = body.multiplier * qdd[body.coordinate]
         if place.group != j:  # a further joint of the parent's group
@@ -180,16 +183,16 @@ def motions(
             wd_z = wd0_z
             a0 = rotate_back(R, add(a, times(own.U, place.lever)))
         if body.prismatic:
-            here = rates(w0, column0, wd0_z, style)
+            here = rates(w0, column0, wd0_z, *how)
             coriolis = (2.0 * v * w0[1], -2.0 * v * w0[0], vd)
             a0 = add(a0, scale(place.slide, column0), coriolis)
             found.append(Motion(here, a0, here, a0, here, w0, column0, wd0_z))
             continue
         w_z, wd_z = w_z + v, wd_z + vd
         x, y, _ = unturn(place.c, place.s, w0)
-        own = rates((x, y, w_z), unturn(place.c, place.s, column0), wd_z, style)
-        joint = rates((w0[0], w0[1], w_z), column0, wd_z, style)
-        frozen = rates(w0, column0, wd0_z, style)
+        own = rates((x, y, w_z), unturn(place.c, place.s, column0), wd_z, *how)
+        joint = rates((w0[0], w0[1], w_z), column0, wd_z, *how)
+        frozen = rates(w0, column0, wd0_z, *how)
         found.append(Motion(own, unturn(place.c, place.s, a0), joint, a0, frozen, w0, column0, wd0_z))
     return found
 
