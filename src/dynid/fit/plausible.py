@@ -14,6 +14,7 @@ import numpy as np
 
 from dynid.fit.system import TILE, System
 from dynid.log.samples import Samples
+from dynid.signals.clock import Flags
 from dynid.spatial import Array
 
 BEYOND_DOUBT = 3.0  # standard deviations
@@ -39,21 +40,26 @@ def implausible(system: System, logs: Sequence[Samples], values: Array, covarian
     speed, acceleration, effort = (
         np.sqrt(np.mean(x**2, axis=0)) for x in (motion.qd, motion.qdd, motion.tau)
     )
-    names = np.array(system.robot.joint_names)
     heavy = _below(mean_inertias(system, motion), values, covariance, acceleration, effort)
-    rubbing = _below(friction_powers(system, motion), values, covariance, np.ones(len(names)), speed * effort)
+    rubbing = _below(friction_powers(system, motion), values, covariance, np.ones_like(speed), speed * effort)
     reasons: list[str] = []
     if heavy.any():
         reasons.append(
-            f"inertia below zero beyond doubt at {', '.join(names[heavy])}: look for a wrong sign, scale or "
+            f"inertia below zero beyond doubt at {_named(system, heavy)}: look for a wrong sign, scale or "
             "delay of efforts, or swapped joints, with 'dynid check'"
         )
     if rubbing.any():
         reasons.append(
-            f"friction that gives power, which none does, at {', '.join(names[rubbing])}: look for a wrong "
+            f"friction that gives power, which none does, at {_named(system, rubbing)}: look for a wrong "
             "sign or delay of efforts with 'dynid check', or choose another friction model"
         )
     return reasons
+
+
+def _named(system: System, joints: Flags) -> str:
+    return ", ".join(
+        name for name, flag in zip(system.robot.joint_names, joints.tolist(), strict=True) if flag
+    )
 
 
 def _motion(logs: Sequence[Samples]) -> Motion:
@@ -103,7 +109,7 @@ def _mean_rows(system: System, motion: Motion, qd: Array, qdd: Array) -> Array:
     return rows
 
 
-def _below(rows: Array, values: Array, covariance: Array, scale: Array, size: Array) -> Array:
+def _below(rows: Array, values: Array, covariance: Array, scale: Array, size: Array) -> Flags:
     """Which of rows @ values are below zero beyond doubt and, times `scale`, matter beside `size`, (n,)."""
     unknown = ~np.isfinite(np.diag(covariance))
     known = ~(np.abs(rows[:, unknown]) > 0.0).any(axis=1)

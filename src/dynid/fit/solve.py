@@ -62,7 +62,8 @@ class Solution:
     def scaled_sizes(self) -> Array:
         """Singular values of the data's columns, all of one length, the largest first; 0 for columns of 0."""
         p = len(self.values)
-        return np.asarray(np.linalg.svd(self.data[:p, :p] / _lengths(self.data[:p, :p]), compute_uv=False))
+        columns = self.data[:p, :p] / _lengths(self.data[:p, :p])
+        return np.asarray(np.linalg.svd(columns, compute_uv=False), dtype=np.float64)
 
     @cached_property
     def inverse(self) -> Array:
