@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from dynid.fit.reduction import Reduction, reduce_blocks, total
-from dynid.fit.solve import DEPENDENT, Prior, weighted
+from dynid.fit.solve import DEPENDENT, Prior, solve, weighted
 from dynid.fit.system import System, Terms
 from dynid.friction import FURTHER
 from dynid.log.cutoff import in_validation_band
@@ -40,10 +40,11 @@ class Folds:
 
     def errors(self, prior: Prior | None = None) -> Array:
         """RMS error on held-out folds by the RMS effort, per joint, (n,); NaN where a joint stands still."""
+        sigma = weighted(total(self.fitted), prior).sigma  # weights do not depend on a fold
         squares = np.zeros(len(self.judged[0].triangles))
         for held, judge in enumerate(self.judged):
             kept = [fold for k, fold in enumerate(self.fitted) if k != held]
-            squares += judge.residuals(weighted(total(kept), prior).values)
+            squares += judge.residuals(solve(total(kept), sigma, prior).values)
         efforts = np.sum([judge.efforts for judge in self.judged], axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.sqrt(np.where(efforts > 0.0, squares / efforts, np.nan))
@@ -106,13 +107,14 @@ def choose_width(system: System, logs: Sequence[Samples]) -> Choice:
     widths, folds = list(WIDTHS), tried(WIDTHS)
     if not folds:
         return Choice(system.terms.width, (), ())
-    between = _least_of_parabola(WIDTHS, [score(one.errors()) for one in folds])
+    scores = [score(one.errors()) for one in folds]
+    between = _least_of_parabola(WIDTHS, scores)
     if between is not None:
         at = int(np.searchsorted(widths, between))
         widths[at:at], folds[at:at] = [between], tried([between])
-    scores = tuple(score(one.errors()) for one in folds)
+        scores.insert(at, score(folds[at].errors()))
     best = widths[int(np.argmin(scores))]
-    return Choice(best, tuple(widths), scores, tuple(total(one.fitted) for one in folds))
+    return Choice(best, tuple(widths), tuple(scores), tuple(total(one.fitted) for one in folds))
 
 
 def _least_of_parabola(candidates: Sequence[float], scores: Sequence[float]) -> float | None:

@@ -64,9 +64,10 @@ class Delay:
 def estimate_delay(system: System, logs: Sequence[Samples], period: float) -> Delay:
     """The delay common to all joints of all logs, whose samples are `period` (s) apart."""
     shifted, seconds = list(logs), 0.0
+    larger = system.extended(tuple(f"{COLUMN}{k + 1}" for k in range(system.robot.dof)))
     of_joints = std = np.full(system.robot.dof, np.nan)
     for _ in range(ROUNDS):
-        steps, std = _steps(system, shifted)
+        steps, std = _steps(system, larger, shifted)
         known = np.isfinite(std) & (std > 0.0)
         of_joints = seconds + steps
         if not known.any():
@@ -105,13 +106,12 @@ def advanced(samples: Samples, seconds: float) -> Samples:
     return replace(samples, tau=tau)
 
 
-def _steps(system: System, logs: Sequence[Samples]) -> tuple[Array, Array]:
+def _steps(system: System, larger: System, logs: Sequence[Samples]) -> tuple[Array, Array]:
     """What is left of each joint's delay, and its standard deviation, (n,) each."""
     n = system.robot.dof
     solution = weighted(total([reduce(system, samples) for samples in logs]))
     model = system.model(solution.values)
-    names = tuple(f"{COLUMN}{k + 1}" for k in range(n))
-    larger = system.extended(names)
+    names = larger.terms.extra[-n:]
     with_rate: list[Samples] = []
     for samples in logs:
         predicted = model.efforts(samples.q, samples.qd, samples.qdd, samples.sliding)

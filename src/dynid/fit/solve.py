@@ -55,14 +55,21 @@ class Solution:
     factor: Array  # (p, p) triangle R of the weighted rows, the prior's included
     data: Array  # (p + 1, p + 1) triangle [R r; 0 rho] of the weighted rows of the data alone
     undetermined: NDArray[np.bool_]  # (p,) involved in a direction that neither data nor prior decide
-    condition: float  # of the weighted columns of the data, 2-norm
-    scaled_condition: float  # with columns of one length
+
+    @cached_property
+    def condition(self) -> float:
+        """Of the weighted columns of the data, 2-norm."""
+        return condition(self.data[:-1, :-1])
+
+    @cached_property
+    def scaled_condition(self) -> float:
+        """With columns of one length."""
+        return condition(self.data[:-1, :-1] / _lengths(self.data[:-1, :-1]))
 
     @property
     def scaled_sizes(self) -> Array:
         """Singular values of the data's columns, all of one length, the largest first; 0 for columns of 0."""
-        p = len(self.values)
-        columns = self.data[:p, :p] / _lengths(self.data[:p, :p])
+        columns = self.data[:-1, :-1] / _lengths(self.data[:-1, :-1])
         return np.asarray(np.linalg.svd(columns, compute_uv=False), dtype=np.float64)
 
     @cached_property
@@ -140,8 +147,6 @@ def solve_triangle(data: Array, rows: float, sigma: Array, prior: Prior | None =
         factor=frozen(factor),
         data=frozen(data),
         undetermined=undetermined,
-        condition=condition(data[:p, :p]),
-        scaled_condition=condition(data[:p, :p] / _lengths(data[:p, :p])),
     )
 
 

@@ -53,7 +53,8 @@ def spread(
     likely = np.exp(-0.5 * (loss - loss.min()))
     apart = np.array([fit.values - fits[chosen].values for fit in fits])
     found = np.zeros((len(names), len(names)))
-    found[np.ix_(place, place)] = (apart.T * likely) @ apart / likely.sum()
+    root = apart * np.sqrt(likely / likely.sum())[:, None]
+    found[np.ix_(place, place)] = root.T @ root  # symmetric to the last digit
     return found
 
 

@@ -146,7 +146,7 @@ class System:
             "_kernel",
             "usual",
         )
-        other.__dict__.update({name: self.__dict__[name] for name in structure if name in self.__dict__})
+        other.__dict__.update({name: getattr(self, name) for name in structure})
         return other
 
     def extended(self, extra: tuple[str, ...]) -> System:
