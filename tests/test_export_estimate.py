@@ -13,6 +13,7 @@ from dynid.cli import main
 from dynid.errors import ArgumentError, DynidError
 from dynid.estimate import Estimate
 from dynid.estimate_file import load_estimate
+from dynid.export.exported import motions
 from dynid.export.source import read_source
 from dynid.export.write import FORMATS, export
 from dynid.fit.identify import source_of
@@ -215,8 +216,6 @@ def test_the_user_s_urdf_comes_back_with_new_numbers(capsys, urdf: Path, tmp_pat
     assert text.count("<!-- mine -->") == (urdf / "arm.urdf").read_text().count("<!-- mine -->")
     estimate = load_estimate(urdf / "physical.json")
     robot = estimate.robot
-    from dynid.export.exported import motions
-
     expected = robot.inverse_dynamics(*motions(robot), estimate.parameters)
     assert by_pinocchio(text, robot) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
@@ -278,6 +277,39 @@ def test_a_text_changed_inside_of_the_estimate_is_noticed(capsys, urdf: Path, tm
     status, _, err = run(capsys, "export", tmp_path / "e.json", "-o", tmp_path / "out.urdf")
     assert status == 2
     assert "hash" in err
+
+
+@pytest.mark.parametrize("name", ["arm.xml", "arm.xacro"])
+def test_urdf_under_other_names_is_patched_too(tmp_path: Path, name: str) -> None:
+    """A xacro file cannot be patched itself; the URDF it expands to is."""
+    text = random_urdf(np.random.default_rng(3), 3, mimic=False, tree=False)
+    if name.endswith("xacro"):
+        pytest.importorskip("xacrodoc")
+        end = parse_urdf(text, "arm.urdf").links[-1].name
+        text = text.replace("<robot ", '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" ')
+        more = (
+            '<xacro:property name="camera" value="eye"/><link name="${camera}"/>'
+            f'<joint name="mount" type="fixed"><parent link="{end}"/><child link="${{camera}}"/></joint>'
+        )
+        text = text.replace("</robot>", f"{more}</robot>")
+    (tmp_path / name).write_text(text.replace("</robot>", "<!-- mine --></robot>"))
+    robot = load_robot(tmp_path / name)
+    estimate = make_physical(estimate_of(with_drives(robot), 2, noise=0.01, source=source_of(robot)))
+    exported = export(estimate, "urdf").text
+    assert "<!-- mine -->" in exported
+    assert "xacro:property" not in exported
+    expected = robot.inverse_dynamics(*motions(robot), estimate.parameters)
+    assert by_pinocchio(exported, robot) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_other_formats_have_no_text_to_patch(tmp_path: Path) -> None:
+    (tmp_path / "m.xml").write_text(export(make_physical(estimate_of(TRUTH)), "mjcf").text)
+    assert source_of(load_robot(tmp_path / "m.xml")) is None
+    assert source_of(PANDA) is None
+    latin = tmp_path / "latin.urdf"
+    text = random_urdf(np.random.default_rng(3), 2)
+    latin.write_bytes(f'<?xml version="1.0" encoding="iso-8859-1"?><!-- \xe9 -->{text}'.encode("latin-1"))
+    assert source_of(load_robot(latin)) is None
 
 
 BAD = {

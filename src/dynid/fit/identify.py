@@ -12,7 +12,6 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -39,6 +38,7 @@ from dynid.fit.options import FRICTION_WORDS, Options
 from dynid.fit.solve import Prior
 from dynid.fit.spread import widened
 from dynid.fit.system import System, Terms, system_of
+from dynid.formats.urdf_text import urdf_text
 from dynid.log.clean import clean
 from dynid.log.cutoff import choose_cutoff
 from dynid.log.log import Log
@@ -418,15 +418,6 @@ def _physical(
 
 
 def source_of(robot: Robot) -> RobotSource | None:
-    """The text of the robot's URDF file, which an export can patch; None for other formats."""
-    path = Path(robot.source)
-    if path.suffix.lower() != ".urdf" or not path.is_file():
-        return None
-    from hashlib import sha256
-
-    data = path.read_bytes()
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:  # in another encoding, of which JSON would keep nothing
-        return None
-    return RobotSource("urdf", text, sha256(data).hexdigest())
+    """The text of the robot's URDF, which an export can patch; None for other formats."""
+    found = urdf_text(robot)
+    return None if found is None else RobotSource("urdf", *found)

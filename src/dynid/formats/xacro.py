@@ -17,12 +17,14 @@ from dynid.formats.urdf import parse_urdf
 from dynid.formats.xml_source import read_xml
 from dynid.robot import Robot
 
+EXPANDED = " (expanded)"  # behind the path, in messages
+
 
 def read_xacro(
     path: Path, *, gravity: Sequence[float] | None = None, joints: Sequence[str] | None = None
 ) -> Robot:
     """The robot of a xacro file; `gravity` is (3,), `joints` names those that keep moving."""
-    return parse_urdf(expand(path), f"{path} (expanded)", gravity=gravity, joints=joints)
+    return parse_urdf(expand(path), f"{path}{EXPANDED}", gravity=gravity, joints=joints)
 
 
 def expand(path: Path) -> str:
