@@ -104,13 +104,20 @@ class Essential:
 
 
 def by_contribution(
-    system: System, logs: Sequence[Samples], reduction: Reduction, share: float = SHARE
+    system: System,
+    logs: Sequence[Samples],
+    reduction: Reduction,
+    share: float = SHARE,
+    values: Array | None = None,
 ) -> Essential:
-    """By the rule of [Izaguirre1992]; each log is a trajectory, `reduction` is of all of them."""
+    """By the rule of [Izaguirre1992]; each log is a trajectory, `reduction` is of all of them.
+
+    values: those whose contributions count, (p,), such as means over trajectories; None: of the fit of all.
+    """
     if not 0.0 <= share < 1.0:
         raise ArgumentError(f"the share must be at least 0 and below 1, not {share:g}")
     full = weighted(reduction)
-    largest = contributions(system, logs, full.values).max(axis=0)
+    largest = contributions(system, logs, full.values if values is None else values).max(axis=0)
     kept = np.flatnonzero(largest >= share)
     because = {k: float(largest[k]) for k in np.flatnonzero(largest < share).tolist()}
     return _without(reduction, full, kept, because, LEVEL, 1.0)
