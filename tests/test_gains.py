@@ -25,6 +25,7 @@ from dynid.robot import Robot
 from helpers_load import COM, MASS, loaded, quick_logs, ur_like
 
 ARM = ur_like()
+GIVEN = {"cutoff_hz": 8.0, "width": 0.01, "presliding": 0.0, "delay": 0.0}  # where nothing hangs on choices
 GAIN = np.array([14.9, 13.3, 11.1, 10.6, 11.0, 11.5])  # Nm/A
 
 
@@ -39,7 +40,7 @@ def currents(robot: Robot, seed: int, gain: np.ndarray, **options) -> tuple[Log,
 
 @pytest.fixture(scope="module")
 def runs() -> list[tuple[Log, Log]]:
-    return [currents(ARM, seed, GAIN) for seed in range(4)]
+    return [currents(ARM, seed, GAIN) for seed in range(3)]
 
 
 @pytest.fixture(scope="module")
@@ -57,15 +58,15 @@ def test_gains_come_back_through_realistic_sensors(found: list[Gains]) -> None:
 
 
 def test_intervals_cover_the_truth(found: list[Gains]) -> None:
-    """24 intervals of 95 %: chance leaves out more than four of them once in two hundred times."""
+    """18 intervals of 95 %: chance leaves out more than three of them once in a hundred times."""
     covered = [(one.interval[:, 0] <= GAIN) & (one.interval[:, 1] >= GAIN) for one in found]
-    assert np.sum(covered) >= 20
+    assert np.sum(covered) >= 15
     errors = np.array([(one.values - GAIN) / one.std for one in found])
     assert 0.5 < np.sqrt(np.mean(errors**2)) < 1.5
 
 
 def test_perfect_sensors_leave_little() -> None:
-    one = gains(ARM, *currents(ARM, 2, GAIN, sensors=Sensors()), MASS, friction="viscous,coulomb,offset")
+    one = gains(ARM, *currents(ARM, 2, GAIN, sensors=Sensors()), MASS, **{**GIVEN, "width": 1e-3})
     assert one.values == pytest.approx(GAIN, rel=2e-3)
 
 
@@ -85,7 +86,7 @@ def test_gains_that_logs_were_read_with_are_counted_in(runs: list[tuple[Log, Log
     for name, log in zip(("a.csv", "b.csv"), runs[0], strict=True):
         write_log(replace(log, effort=log.effort * np.sign(rough)), tmp_path / name)
     logs = [read_log(tmp_path / name, ARM, effort="current", gain=rough) for name in ("a.csv", "b.csv")]
-    one, raw = gains(ARM, *logs, MASS), gains(ARM, tmp_path / "a.csv", tmp_path / "b.csv", MASS)
+    one, raw = (gains(ARM, *pair, MASS, **GIVEN) for pair in (logs, (tmp_path / "a.csv", tmp_path / "b.csv")))
     assert one.values == pytest.approx(raw.values, rel=1e-6)
     assert one.values * np.sign(rough) == pytest.approx(GAIN, rel=0.06)
     assert (one.interval[:, 0] < one.interval[:, 1]).all()
@@ -173,7 +174,7 @@ def test_deviations_are_those_of_many_runs() -> None:
 
 def test_without_a_load_nothing_is_told(runs: list[tuple[Log, Log]]) -> None:
     for pair in ((runs[0][0], runs[1][0]), (runs[0][0], runs[0][0])):
-        one = gains(ARM, *pair, MASS)
+        one = gains(ARM, *pair, MASS, **GIVEN)
         assert one.status == "weak"
         assert set(one.verdicts) == {"undetermined"}
         assert np.isnan(one.values).all()
@@ -181,7 +182,7 @@ def test_without_a_load_nothing_is_told(runs: list[tuple[Log, Log]]) -> None:
 
 
 def test_swapped_logs_are_noticed(runs: list[tuple[Log, Log]]) -> None:
-    one = gains(ARM, *runs[0][::-1], MASS)
+    one = gains(ARM, *runs[0][::-1], MASS, **GIVEN)
     assert one.status == "weak"
     assert "swapped" in one.advice[0]
 
@@ -189,7 +190,7 @@ def test_swapped_logs_are_noticed(runs: list[tuple[Log, Log]]) -> None:
 def test_a_joint_that_does_not_feel_the_load_is_named() -> None:
     """A load on the axis of the last joint, without inertia about it: only its friction is in the current."""
     robot = load_robot("scara")
-    one = gains(robot, *currents(robot, 1, np.array([5.0, 8.0, 20.0, 3.0]), mass=0.2), 0.2)
+    one = gains(robot, *currents(robot, 1, np.array([5.0, 8.0, 20.0, 3.0]), mass=0.2), 0.2, **GIVEN)
     assert one.status == "weak"
     assert one.verdicts[3] != "determined"
     assert any("wrist" in advice for advice in one.advice)

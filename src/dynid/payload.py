@@ -139,7 +139,12 @@ def payload(
 def settings_of(estimate: Estimate) -> dict[str, Any]:
     """Options of `identify` that one run chose and another one to be compared with it must share."""
     said = estimate.choices
-    return {"cutoff_hz": said["cutoff_hz"], "width": estimate.terms.width, "delay": said["delay_s"]}
+    return {
+        "cutoff_hz": said["cutoff_hz"],
+        "width": estimate.terms.width,
+        "presliding": estimate.terms.presliding,
+        "delay": said["delay_s"],
+    }
 
 
 def link_number(robot: Robot, link: str | None) -> int:
