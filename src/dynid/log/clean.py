@@ -74,7 +74,7 @@ def _changing(values: Array | None) -> Flags:
 
 
 def finite_rows(log: Log, present: Present) -> tuple[Array, Array | None, NDArray[np.intp]]:
-    """Efforts, zero where there are none, velocities if all joints have them, and the rows without garbage."""
+    """Efforts, zero where there are none, velocities if all joints have them, and rows without garbage."""
     effort = np.zeros(log.position.shape)
     if log.effort is not None:
         effort[:, present.effort] = log.effort[:, present.effort]

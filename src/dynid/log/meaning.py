@@ -58,10 +58,13 @@ def meaning_of(
         raise ArgumentError(f"effort: {choices(effort, get_args(EffortMeaning))}")
     if positions not in get_args(PositionSide):
         raise ArgumentError(f"positions: {choices(positions, get_args(PositionSide))}")
-    if (effort == "current") != (gain is not None):
+    if effort == "current" and gain is None:
         raise ArgumentError(
-            "gain (Nm/A at the joint, one per joint) goes with effort='current' and with nothing else"
+            "effort='current' needs a gain, Nm/A at the joint, for each of "
+            f"{', '.join(robot.joint_names)} (gain=, --gain)"
         )
+    if effort != "current" and gain is not None:
+        raise ArgumentError(f"a gain goes with effort='current' (--effort current), not with {effort!r}")
     signs, gains = _signs(robot, sign), _gains(robot, gain)
     scale = (np.ones(robot.dof) if signs is None else signs) * (1.0 if gains is None else gains)
     T = robot.transmission
