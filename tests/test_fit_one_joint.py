@@ -348,7 +348,10 @@ def test_trees_are_refused() -> None:
 
 @needs_recordings
 def test_joint_by_joint_logs_of_a_real_arm_agree_with_a_motion_of_all_joints() -> None:
-    """Every parameter within what both intervals allow; the logs come from no plan, so many are wide."""
+    """All of bodies and motors within what both intervals allow; friction within what days make of it.
+
+    The logs come from no plan, so many intervals are wide.
+    """
     robot = ur10e()
     single = [ur10e_log(robot, f"01_22-joint_{k}") for k in range(1, 7)]
     together = rows_of(ur10e_log(robot, "02_10-30sec_12harm"), 635, 3510)
@@ -357,9 +360,10 @@ def test_joint_by_joint_logs_of_a_real_arm_agree_with_a_motion_of_all_joints() -
     all_ = identify(robot, together, **settled)
     assert one.names == all_.names
     z = (one.values - all_.values) / np.hypot(one.std, all_.std)
-    assert np.abs(z).max() < 5.0
-    assert np.sqrt(np.mean(z**2)) < 2.0
+    rigid = z[[not name.startswith("F") for name in one.names]]
+    assert np.abs(rigid).max() < 4.0
+    assert np.sqrt(np.mean(rigid**2)) < 1.5
     told = [name for name, v, s in zip(one.names, one.values, one.std, strict=True) if abs(v) > 5.0 * s]
     assert {"MZR2", "MZR3", *(f"Fc{k}" for k in range(1, 7)), *(f"Fv{k}" for k in range(1, 7))} <= set(told)
-    for name in ("MZR2", "MZR3", "Fc1", "Fc2", "Fc3", "Fc4", "Fc5", "Fc6"):
-        assert one.value(name) == pytest.approx(all_.value(name), rel=0.15), name
+    for name in ("MZR2", "MZR3", *(f"{letter}{k}" for letter in ("Fv", "Fc") for k in range(1, 7))):
+        assert one.value(name) == pytest.approx(all_.value(name), rel=0.25), name
