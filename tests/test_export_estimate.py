@@ -29,6 +29,7 @@ from dynid.robot import Link, Robot
 from dynid.spatial import is_physical, pseudo_inertia
 from helpers_estimate import as_estimate, estimate_of, random_samples, reductions_of
 from helpers_export import by_pinocchio
+from helpers_mjcf import random_mjcf
 from helpers_urdf import random_urdf
 
 PANDA = load_robot("panda")
@@ -348,6 +349,57 @@ def test_texts_that_are_not_utf_8_are_refused(tmp_path: Path) -> None:
     latin.write_bytes(f'<?xml version="1.0" encoding="iso-8859-1"?><!-- \xe9 -->{text}'.encode("latin-1"))
     with pytest.raises(DynidError, match="not UTF-8"):
         read_source(latin)
+
+
+# --- every robot ---------------------------------------------------------------------------------------
+
+
+SOURCES = ["stanford", "puma560", "panda", "scara", "planar2", "mjcf", "urdf", "some joints", "no gravity"]
+
+
+def robot_from(source: str, folder: Path) -> Robot:
+    """A robot of each kind of file: DH tables of both conventions, MJCF, URDF, parts, weightless ones."""
+    rng = np.random.default_rng(12)
+    match source:
+        case "mjcf":
+            (folder / "arm.xml").write_text(random_mjcf(5))
+            return load_robot(folder / "arm.xml")
+        case "urdf" | "some joints":
+            text = random_urdf(rng, 5, mimic=False, tree=False)
+            (folder / "arm.urdf").write_text(text)
+            names = load_robot(folder / "arm.urdf").joint_names
+            return load_robot(folder / "arm.urdf", joints=None if source == "urdf" else names[1:4])
+        case "no gravity":
+            return load_robot("panda", gravity=(0.0, 0.0, 0.0))
+        case _:
+            return load_robot(source)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_what_is_written_is_loaded_again_with_its_drives(source: str, tmp_path: Path) -> None:
+    """As far as a format has places for drives; a note names what it has none for."""
+    robot = robot_from(source, tmp_path)
+    estimate = make_physical(estimate_of(with_drives(robot), 3, noise=0.01, source=source_of(robot)))
+    state = np.random.default_rng(9).uniform(-1.0, 1.0, (3, 20, robot.dof))
+    lost = {"toml": (), "xml": ("Fo",), "urdf": ("Ia", "Fo")}
+    for suffix, letters in lost.items():
+        if suffix == "toml" and source == "mjcf":
+            continue  # a tree, which has no DH table
+        exported = export(estimate, {"xml": "mjcf"}.get(suffix, suffix))
+        path = tmp_path / f"out.{suffix}"
+        path.write_bytes(exported.text.encode())
+        back = load_robot(path, gravity=robot.gravity, joints=robot.joint_names)
+        at = [robot.joint_names.index(name) for name in back.joint_names]
+        model = estimate.model
+        model = replace(
+            model,
+            armature=model.armature * ("Ia" not in letters),
+            friction=replace(model.friction, offset=model.friction.offset * ("Fo" not in letters), width=0.0),
+        )
+        expected = model.efforts(*state)[:, at]
+        found = model_of(back).efforts(*(values[:, at] for values in state))
+        assert np.abs(found - expected).max() <= 1e-9 * max(np.abs(expected).max(), 1.0)
+        assert all(letter in " ".join(exported.notes) for letter in letters)
 
 
 # --- what a user sees of it ------------------------------------------------------------------------------

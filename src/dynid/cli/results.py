@@ -63,6 +63,11 @@ def add_payload(commands: Commands) -> None:
     command = new_command(
         commands, "payload", "Find mass, centre of mass and inertia of a load from logs without and with it."
     )
+    command.epilog = (
+        "With --json: mass (kg), com (x y z, m, in the frame of the link that carries the load), inertia "
+        "(Ixx Iyy Izz Ixy Ixz Iyz, kg m^2, about the centre of mass, along that link's axes), and std, the "
+        "deviations of the three under the same names; null where these logs do not tell."
+    )
     command.add_argument(
         "--method",
         default="auto",
@@ -78,6 +83,11 @@ def add_gains(commands: Commands) -> None:
         commands,
         "gains",
         "Find the drives' gains in Nm/A from logs of currents without and with a known load.",
+    )
+    command.epilog = (
+        "Efforts of the logs are taken for currents. With --json: gains, by joint, each with gain, std, "
+        "interval (95 %) and verdict (determined, rough or undetermined), and gain, all of them as --gain of "
+        "the other commands takes them. Exit status 1 if a gain cannot be told."
     )
     _two_runs(command, needed=True)
     command.add_argument("--mass", type=float, required=True, metavar="M", help="of the load, kg")
