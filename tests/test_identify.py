@@ -272,7 +272,7 @@ def test_an_effort_that_never_changes_is_left_out() -> None:
     others = [k for k, name in enumerate(estimate.names) if np.isfinite(estimate.std[k]) and name[0] != "F"]
     assert np.abs(errors(estimate)[others]).max() < 5.0
     assert "j2" not in estimate.train
-    with pytest.raises(ArgumentError, match="no effort changes"):
+    with pytest.raises(ArgumentError, match="no efforts that change"):
         identify(known().robot, replace(log, effort=np.zeros_like(log.effort)))
 
 

@@ -209,6 +209,7 @@ class System:
     def usual(self) -> tuple[Array, ...]:
         """Per joint, the RMS of its columns over everyday motions: beside it, rounding is told from columns.
 
+        It is that of the joint on which an unknown acts most: on another, all of a column may be rounding.
         Of drives one unit, of extra columns nothing, as nobody knows what is usual for them.
         """
         rng, n, m = np.random.default_rng(0), self.robot.dof, TILE
@@ -217,7 +218,10 @@ class System:
         extra = {name: np.zeros((m, n)) for name in self.terms.extra}
         rows = self.fill(self.tile(), q, qd, qdd, np.zeros((m, n)), extra)
         rms = np.sqrt(np.mean(rows**2, axis=1))
-        return tuple(frozen(rms[panel][:-1]) for panel in self.panels)
+        largest = np.zeros(len(self.names))
+        for panel, columns in zip(self.panels, self.columns, strict=True):
+            largest[columns] = np.maximum(largest[columns], rms[panel][:-1])
+        return tuple(frozen(largest[columns]) for columns in self.columns)
 
     def tile(self) -> Array:
         """Memory for `fill`, (all panels' rows, `TILE`)."""

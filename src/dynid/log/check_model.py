@@ -69,11 +69,12 @@ def _signs(efforts: Efforts, late: Collection[int | None]) -> dict[int, str]:
     for joint in efforts.joints:
         if efforts.predicted is not None:
             slope, share = _against_prediction(efforts, joint, rotor_free=False)
-            if slope < 0 and share > SHARE:
-                turned[joint] = (
-                    f"{slope:.2g} times the effort that the robot's own parameters predict "
-                    f"explains {100 * share:.0f} % of what friction leaves"
-                )
+            if share > SHARE:
+                if slope < 0:
+                    turned[joint] = (
+                        f"{slope:.2g} times the effort that the robot's own parameters predict "
+                        f"explains {100 * share:.0f} % of what friction leaves"
+                    )
                 continue
         if joint in late:
             continue

@@ -43,7 +43,8 @@ def prepare(
         raise ArgumentError(f"velocity {choices(velocity, ('position', 'measured'))}")
     rows = clean(log, robot)
     if not rows.measured.any():
-        raise ArgumentError(f"{log.provenance.source}: no effort changes, so there is nothing to fit")
+        source = log.provenance.source
+        raise ArgumentError(f"{source}: the log has no efforts that change, so there is nothing to fit")
     if cutoff_hz is None:
         choice = choose_cutoff(rows, robot)
         cutoff_hz, how = choice.cutoff_hz, f"chosen: {choice}"
