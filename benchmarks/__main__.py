@@ -12,6 +12,7 @@ from benchmarks.measure import Row, machine
 # One module each, with a function rows() -> list[Row].
 SECTIONS = {
     "Kernels": "benchmarks.kernels",
+    "Long logs": "benchmarks.scale",
     "Base parameters": "benchmarks.base",
     "Starting": "benchmarks.startup",
 }

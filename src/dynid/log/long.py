@@ -24,8 +24,8 @@ from dynid.log.table import Note, merged
 from dynid.robot import Robot
 
 LONGEST_LOADED = 1 << 20  # rows of all logs together
-PART_ROWS = 1 << 17
-EXCERPT_PARTS, EXCERPT_ROWS = 8, 1 << 15  # of all logs together, and of each part
+PART_ROWS = 1 << 16
+EXCERPT_PARTS, EXCERPT_ROWS = 4, 1 << 15  # of all logs together, and of each part
 BYTES_PER_ROW = 200  # of files that do not say how many rows they have
 
 Path = str | os.PathLike[str]
