@@ -46,8 +46,9 @@ class Certificate:
         values = self.excess[limit]
         joint = "" if limit == "space" else f" of {names[int(values.argmax())]}"
         size = float(values.max())
-        side = f"beyond its limit by {100.0 * size:.3g} %" if size > 0.0 else f"{-100.0 * size:.3g} % inside"
-        return f"{limit}{joint} {side} of the limit's range"
+        return (
+            f"{limit}{joint}, {100.0 * abs(size):.3g} % of its range {'beyond' if size > 0.0 else 'inside'}"
+        )
 
 
 def certify(

@@ -12,7 +12,7 @@ With p = 2 that is half the logarithm of the Frobenius condition of W' W, Eq. (2
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
@@ -79,6 +79,11 @@ class Criterion:
         second = self.scaling_weight * np.exp(s - largest)
         total = first + second
         return float(largest + np.log(total)), (first * dc + second * ds) / total
+
+    @property
+    def easier(self) -> Criterion:
+        """What to begin with: S has poles wherever an entry of W is zero, and leads astray from afar."""
+        return replace(self, kind="condition") if self.kind == "combined" else self
 
     def measure(self, W: Array) -> float:
         """The criterion itself, without smoothing, on the scale of __call__."""

@@ -38,6 +38,7 @@ from dynid.trajectory import Trajectory
 Report = Callable[[str], None]
 Status = Literal["done", "interrupted", "stalled", "undetermined", "unsafe"]
 REFINED = 8  # starts at least, or one in REFINED of them
+HOPELESS = 50.0  # logarithms beyond it are of penalties
 IMPROVED = 1e-6  # of the criterion's logarithm; less is no improvement
 
 
@@ -127,7 +128,7 @@ def judged(robot: Robot, trajectory: Trajectory, **options: Any) -> Excitation:
         candidate = _at_speed(candidate, setting, chosen.scale)
     status, reason = "done", ""
     if not candidate.certificate.safe:
-        status, reason = "unsafe", f"the {candidate.certificate.worst(setting.bounds.names)}"
+        status, reason = "unsafe", f"a limit is exceeded: {candidate.certificate.worst(setting.bounds.names)}"
     elif not np.isfinite(setting.condition(candidate)):
         status, reason = "undetermined", _undetermined(setting)
     return excitation(robot, setting, candidate, 0, status, reason, began.elapsed)
@@ -327,7 +328,7 @@ def _best(
         if best.certificate.safe:
             break
     if best is None or not best.certificate.safe:
-        closest = f" (the last one's {best.certificate.worst(setting.bounds.names)})" if best else ""
+        closest = f" (of the last one: {best.certificate.worst(setting.bounds.names)})" if best else ""
         raise ArgumentError(
             f"no motion within the limits was found{closest}: give a start pose far from what is in the "
             "way, a larger box, more time or higher limits"
@@ -346,8 +347,8 @@ def _at_speed(candidate: Candidate, setting: Setting, scale: float | Literal["ma
     if not found.certificate.safe:
         top = fastest(candidate.trajectory, *limits)
         raise ArgumentError(
-            f"at {scale:g} times the speed the {found.certificate.worst(setting.bounds.names)}; "
-            f"this trajectory allows a scale up to {top:.6g}"
+            f"at {scale:g} times the speed a limit is exceeded: "
+            f"{found.certificate.worst(setting.bounds.names)}; this trajectory allows a scale up to {top:.6g}"
         )
     return found
 
@@ -370,4 +371,6 @@ def _undetermined(setting: Setting) -> str:
 
 
 def _in_words(criterion: str, value: float) -> str:
-    return f"{criterion} {np.exp(value):.4g}" if criterion == "condition" else f"{criterion} {value:.4g}"
+    if value > HOPELESS:
+        return "limits are not kept yet"
+    return f"condition {np.exp(value):.4g}" if criterion == "condition" else f"{criterion} {value:.4g}"

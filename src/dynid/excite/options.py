@@ -17,6 +17,7 @@ BasisName = Literal["fourier", "spline", "points"]
 BASES: tuple[BasisName, ...] = get_args(BasisName)
 STARTS = {"fourier": 12, "spline": 12, "points": 60}
 LEAST_POINTS = 30
+MOST_ROWS = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +68,11 @@ class Options:
             value = getattr(self, name)
             if not (value is None or value == "max" or (np.isfinite(value) and value > 0.0)):
                 raise ArgumentError(f"{name} must be a positive number, not {value}")
+        if not 1.0 <= self.period * self.rate_hz <= MOST_ROWS:
+            raise ArgumentError(
+                f"{self.period:g} s at {self.rate_hz:g} rows per second: period times rate_hz must be "
+                f"between 1 and {MOST_ROWS}"
+            )
         if self.end is not None and self.start is None:
             raise ArgumentError("an end pose needs a start pose, too")
 

@@ -29,7 +29,7 @@ MOST_WAY = 0.8  # of half a joint's range, that stopping may take; where it is f
 SPARED = 1e-3  # of every limit, for controllers that interpolate between rows in another way
 TOLERANCE = 1e-9  # of the criterion's logarithm
 SHORT = ((2.0, 200),)  # power of the criterion, iterations
-REFINEMENT = ((2.0, 1000), (6.0, 1000), (20.0, 2000))
+REFINEMENT = ((2.0, 600), (6.0, 600), (20.0, 1200))
 SHRUNKEN = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85)  # of the points' distances from the start pose
 BENDS = 40  # halvings in search of the largest speed
 
@@ -126,15 +126,20 @@ class Points:
 
     def solve(self, x: Array, watch: Watch) -> Array:
         """Better points from random ones."""
-        return self._sharpened(x, watch, SHORT)
+        x = self._sharpened(x, watch, SHORT, self.criterion.easier)
+        return (
+            x if self.criterion.easier is self.criterion else self._sharpened(x, watch, SHORT, self.criterion)
+        )
 
     def refine(self, x: Array, watch: Watch) -> Array:
         """Still better ones, for a criterion closer to the one that is meant."""
-        return self._sharpened(x, watch, REFINEMENT)
+        return self._sharpened(x, watch, REFINEMENT, self.criterion)
 
-    def _sharpened(self, x: Array, watch: Watch, rounds: tuple[tuple[float, int], ...]) -> Array:
+    def _sharpened(
+        self, x: Array, watch: Watch, rounds: tuple[tuple[float, int], ...], criterion: Criterion
+    ) -> Array:
         for power, iterations in rounds:
-            sharper = replace(self.criterion, power=power)
+            sharper = replace(criterion, power=power)
             x, _ = minimise(lambda y, c=sharper: self.objective(y, c), x, watch, iterations, TOLERANCE)
         return x
 

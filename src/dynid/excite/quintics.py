@@ -24,6 +24,7 @@ BRAKING_JERK = 6.0  # speed / time^2
 REST_VELOCITY = 1.875  # way / time: largest velocity of the quintic from rest to rest
 REST_ACCELERATION = 10.0 / np.sqrt(3.0)  # way / time^2
 REST_JERK = 60.0  # way / time^3
+BLOCK = 128  # rows that are tried at once
 PARTS = 16  # of a quintic, over which it is bounded
 
 
@@ -85,14 +86,11 @@ def join(q: Array, qd: Array, bounds: Bounds, step: float) -> tuple[Array, Array
 def _interval(qa: Array, va: Array, qb: Array, vb: Array, bounds: Bounds, step: float) -> list[Path]:
     """Every joint's path from one point to the next, in the fewest rows."""
     first, last, least = _stopping_rows(qa, va, qb, vb, bounds, step)
-    counts = np.arange(1, max(1, int(least.max())) + 1)
-    single = fits(qa, va, qb, vb, counts.astype(np.float64) * step, bounds)
-    possible = single | (counts[:, None] >= least)
-    rows = int(counts[np.argmax(possible.all(axis=1))])
+    rows, single = _fewest(qa, va, qb, vb, bounds, step, least)
     paths: list[Path] = []
     for j in range(len(qa)):
         end = Knot(rows, float(qb[j]), float(vb[j]))
-        if single[rows - 1, j]:
+        if single[j]:
             paths.append([end])
             continue
         stop = float(qa[j] + 0.5 * va[j] * first[j] * step)
@@ -100,6 +98,21 @@ def _interval(qa: Array, va: Array, qb: Array, vb: Array, bounds: Bounds, step: 
         knots = [Knot(int(first[j]), stop, 0.0), Knot(rows - int(last[j]), go, 0.0), end]
         paths.append([a for a, b in zip(knots, [*knots[1:], None], strict=True) if a.row and a != b])
     return paths
+
+
+def _fewest(
+    qa: Array, va: Array, qb: Array, vb: Array, bounds: Bounds, step: float, least: NDArray[np.intp]
+) -> tuple[int, NDArray[np.bool_]]:
+    """The fewest rows in which all joints arrive, and which of them by one quintic, (n,)."""
+    most = max(1, int(least.max()))
+    for begin in range(1, most + 1, BLOCK):
+        counts = np.arange(begin, min(begin + BLOCK, most + 1))
+        single = fits(qa, va, qb, vb, counts.astype(np.float64) * step, bounds)
+        possible = (single | (counts[:, None] >= least)).all(axis=1)
+        if possible.any():
+            k = int(np.argmax(possible))
+            return int(counts[k]), single[k]
+    raise AssertionError("after `most` rows every joint can stop on its way")
 
 
 def fits(qa: Array, va: Array, qb: Array, vb: Array, times: Array, bounds: Bounds) -> NDArray[np.bool_]:

@@ -15,6 +15,7 @@ from dynid.excite import polynomials
 from dynid.excite.certificate import certify, enclosure
 from dynid.excite.effort import Effort
 from dynid.excite.limits import Bounds
+from dynid.excite.options import MOST_ROWS
 from dynid.excite.search import Candidate
 from dynid.excite.space import Space
 from dynid.spatial import Array
@@ -22,7 +23,6 @@ from dynid.trajectory import Trajectory, make_trajectory
 
 SPARED = 1e-9  # of the fastest speed, for rounding
 HALVINGS = 24
-MOST_ROWS = 1_000_000
 SLOWEST = 1e-3  # of the speed, beyond which nobody looks
 
 

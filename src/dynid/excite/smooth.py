@@ -15,7 +15,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import ArgumentError
 from dynid.excite.bases import Basis
 from dynid.excite.certificate import Certificate, certify, own_excess
 from dynid.excite.criteria import Criterion
@@ -137,7 +136,8 @@ class Smooth:
     def solve(self, x: Array, watch: Watch) -> Array:
         """Better coefficients from random ones."""
         for sharpness, iterations in ROUNDS:
-            x, _ = minimise(lambda y, s=sharpness: self.objective(y, s), x, watch, iterations)
+            criterion = self.criterion if sharpness == ROUNDS[-1][0] else self.criterion.easier
+            x, _ = minimise(lambda y, s=sharpness, c=criterion: self.objective(y, s, c), x, watch, iterations)
         return x
 
     def refine(self, x: Array, watch: Watch) -> Array:
@@ -194,8 +194,6 @@ class Smooth:
     def result(self, x: Array) -> Candidate:
         """Rows of a motion that is safe, as near to the one found as can be."""
         rows = int(np.ceil(self.basis.period * self.rate_hz - 1e-9)) + 1
-        if not 2 <= rows <= 1_000_000:
-            raise ArgumentError(f"{rows} rows: the period times --rate-hz must be between 1 and a million")
         times = np.linspace(0.0, self.basis.period, rows)
         rest, coefficients = self.carrier(times), x.reshape(self.size, self.dof) * self.bounds.half
         if self.start is None:  # the first coefficients are no motion, but the pose about which it goes on
