@@ -13,7 +13,7 @@ from dynid.cli import main
 from dynid.errors import DynidError
 from dynid.estimate import RobotSource
 from dynid.estimate_file import load_estimate
-from dynid.fit.identify import source_of
+from dynid.fit.identify import identify, source_of
 from dynid.formats.urdf import parse_urdf
 from dynid.log.write import write_log
 from dynid.model import model_of
@@ -264,3 +264,12 @@ def test_a_prior_that_the_file_lacks_is_named(capsys, arm: Path, log: Path, tmp_
     assert (status, out) == (2, "")
     assert err.count("\n") == 1
     assert all(link.name in err for link in load_robot(arm / "arm.urdf").links)
+
+
+@pytest.mark.parametrize("method", ["energy", "momentum"])
+def test_methods_without_torques_get_bodies_as_well(arm: Path, log: Path, method: str) -> None:
+    robot = load_robot(arm / "arm.urdf")
+    given = {"cutoff_hz": 8.0, "width": 0.01, "presliding": 0.0, "delay": 0.0}
+    estimate = identify(robot, log, method=method, physical=True, **given)
+    assert estimate.physical
+    assert "held-out loss" in estimate.choices["physical"]["weight_chosen"]

@@ -285,7 +285,7 @@ def _verdict(value: float, interval: Array) -> Verdict:
 def _of_fits(fits: Sequence[Estimate]) -> list[str]:
     """What is wrong with the runs themselves."""
     return [
-        f"the fit of the run {which} the load failed: {' '.join(fit.advice)}"
+        f"the fit of the run {which} the load failed: {' '.join(fit.advice[:1])}"
         for which, fit in zip(("without", "with"), fits, strict=True)
         if fit.status == "failed"
     ]

@@ -259,7 +259,7 @@ def _of_runs(without: Sequence[Estimate], loaded: Estimate) -> list[str]:
     """What is wrong with the runs themselves."""
     named = [*(("without", run) for run in without), ("with", loaded)]
     return [
-        f"the fit of the run {which} the load failed: {' '.join(run.advice)}"
+        f"the fit of the run {which} the load failed: {' '.join(run.advice[:1])}"
         for which, run in named
         if run.status == "failed"
     ]

@@ -35,7 +35,8 @@ from dynid.fit.long import Work, check_method, whole_problem
 from dynid.fit.methods import METHODS, Answer, Problem, fit
 from dynid.fit.one_joint_logs import one_joint
 from dynid.fit.options import FRICTION_WORDS, Options
-from dynid.fit.solve import Prior
+from dynid.fit.reduction import total
+from dynid.fit.solve import Prior, weighted
 from dynid.fit.spread import widened
 from dynid.fit.system import System, Terms, system_of
 from dynid.formats.urdf_text import urdf_text
@@ -409,8 +410,10 @@ def _physical(
     from dynid.physical.estimate import make_physical
 
     folds = folds_of(prepared.system, prepared.samples)
-    rows = () if folds is None else folds.fitted
-    parts = [_unit(answer) * fold.joined(answer.solution.sigma) for fold in rows]
+    parts: list[Array] = []
+    if folds is not None:  # equations of torques, whatever those of the method are
+        sigma = weighted(total(folds.fitted)).sigma
+        parts = [_unit(answer) * fold.joined(sigma) for fold in folds.fitted]
     options = prepared.options
     kind = options.prior if options.prior in ("none", "cad") else "auto"
     found = make_physical(estimate, prior=kind, folds=parts, metric=options.metric, bounds=bounds)
