@@ -26,7 +26,7 @@ help:
 	@echo "make clean     remove .venv and caches"
 
 demo: $(STAMP)
-	$(BIN)/dynid robots
+	$(BIN)/dynid demo -o dynid-demo --force
 
 test: $(STAMP)
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from dynid import __version__
-from dynid.cli import code, experiments, fits, logs, models, motions, results
+from dynid.cli import code, demonstration, experiments, fits, logs, models, motions, results
 from dynid.cli.common import ACCEPTED, DOUBTFUL, FAILED, Parser
 
 
@@ -39,6 +39,7 @@ def parser() -> argparse.ArgumentParser:
     results.add_gains(commands)
     experiments.add_excite(commands)
     experiments.add_plan(commands)
+    demonstration.add_demo(commands)
     return root
 
 

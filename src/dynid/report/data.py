@@ -6,8 +6,9 @@ Every part but the robot is optional; what is not given is not shown. N samples,
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from dynid.log.check import Report as Health
 from dynid.robot import Robot
 from dynid.spatial import Array
 from dynid.validation import Comparison, Score
+
+if TYPE_CHECKING:
+    from dynid.tracking import Tracking
 
 Role = Literal["training", "validation"]
 Mark = Literal["good", "caution", "bad", "open"]
@@ -120,6 +124,16 @@ class Operations:
     sincos: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class Estimator:
+    """What another estimator makes of the same logs."""
+
+    method: str
+    status: Status
+    scores: Mapping[str, Score]  # on validation logs if there are any, else on the training logs
+    chosen: bool = False  # whether all else on the page is of this one
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ReportData:
     """All that one page shows."""
@@ -132,6 +146,8 @@ class ReportData:
     correlation: Array | None = None  # (p, p)
     motions: tuple[Motion, ...] = ()
     excitation: tuple[tuple[str, str], ...] = ()  # (what, figure): condition numbers and the like
+    estimators: tuple[Estimator, ...] = ()
+    tracking: Mapping[str, Tracking] = field(default_factory=lambda: MappingProxyType({}))  # by model
     essential: Essential | None = None
     bodies: Bodies | None = None
     health: Health | None = None

@@ -19,6 +19,7 @@ from dynid.log.log import Log
 from dynid.report.data import (
     Bodies,
     Compared,
+    Estimator,
     Mark,
     Motion,
     Operations,
@@ -37,6 +38,7 @@ from dynid.validation import Score, scores
 
 if TYPE_CHECKING:
     from dynid.codegen.functions import Generated
+    from dynid.tracking import Tracking
 
 PACKAGES = ("numpy", "scipy", "llvmlite", "clarabel")
 
@@ -48,12 +50,15 @@ def report_data(
     health: Health | None = None,
     *,
     operations: Sequence[Operations] | None = None,
+    others: Mapping[str, Estimate] | None = None,
+    tracking: Mapping[str, Tracking] | None = None,
     command: str | None = None,
     title: str | None = None,
 ) -> ReportData:
     """Everything the report of an estimate shows; logs that were not seen by the fit come first.
 
-    `operations` are counted, without a search for cheaper programs, unless they are given.
+    `operations` are counted, without a search for cheaper programs, unless they are given. `others` are what
+    several estimators make of the same logs, by method; `tracking` is how models drive the robot, by model.
     """
     robot = estimate.robot
     compared = (
@@ -69,6 +74,8 @@ def report_data(
         correlation=correlation(estimate.covariance),
         motions=tuple(_motion(log) for log in train_logs),
         excitation=tuple(_excitation(estimate, health)),
+        estimators=tuple(_estimators(estimate, others or {})),
+        tracking=tracking or {},
         essential=essential_of(estimate),
         bodies=_bodies(estimate, train_logs),
         health=health,
@@ -239,6 +246,17 @@ def reference(estimate: Estimate) -> dict[str, float]:
         if np.isfinite(value):
             found[name] = value
     return found
+
+
+def _estimators(estimate: Estimate, others: Mapping[str, Estimate]) -> Iterator[Estimator]:
+    for method, other in others.items():
+        unseen = next(iter(other.validation.values()), None)
+        yield Estimator(
+            method=method,
+            status=other.status,
+            scores=other.train if unseen is None else unseen,
+            chosen=other is estimate,
+        )
 
 
 def _bodies(estimate: Estimate, logs: Sequence[Log]) -> Bodies | None:

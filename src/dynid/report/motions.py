@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,12 +20,16 @@ from dynid.report.figure import (
     layout,
     long_key,
 )
-from dynid.report.text import labels, number
+from dynid.report.text import angle_unit, in_figure, labels, number
 from dynid.report.thin import line
 from dynid.robot import Robot
 from dynid.spatial import Array
 
+if TYPE_CHECKING:
+    from dynid.tracking import Tracking
+
 PANEL = 190  # px
+TRACK = 92
 BAR = 24  # px per joint
 DASHES = ("solid", "dash", "dot", "dashdot")
 
@@ -68,6 +72,40 @@ def paths(motion: Motion, robot: Robot, most: int) -> Figure:
     common = layout(height + 30, xaxis=axis("time [s]", anchor="y2"), **axes)
     common["margin"] = {**common["margin"], "t": 60}
     return Figure(caption="Positions and velocities of all joints over time", data=data, layout=common)
+
+
+def tracks(tracking: Mapping[str, Tracking], robot: Robot) -> Figure:
+    """Desired and actual positions of every joint under the efforts of each model."""
+    shares, height = domains([TRACK] * robot.dof)
+    names = labels(robot.joint_names)
+    first = next(iter(tracking.values()))
+    curves = {"desired": (first.times, first.wanted, "@measured", 4.0)}
+    for k, (name, run) in enumerate(tracking.items()):
+        curves[in_figure(name)] = (run.times, run.actual, SERIES[k % len(SERIES)], 1.6)
+    data: list[Trace] = []
+    axes: dict[str, Any] = {}
+    notes: list[dict[str, Any]] = []
+    for j in range(robot.dof):
+        for name, (times, positions, colour, width) in curves.items():
+            data.append(
+                {
+                    "type": "scatter",
+                    "mode": "lines",
+                    "x": times,
+                    "y": positions[:, j],
+                    "yaxis": key("y", j),
+                    "name": name,
+                    "legendgroup": name,
+                    "showlegend": j == 0,
+                    "line": {"color": colour, "width": width},
+                    "hovertemplate": f"{name} %{{y:.4g}}<extra></extra>",
+                }
+            )
+        axes[long_key("y", j)] = axis(domain=shares[j], anchor="x", nticks=4)
+        notes.append(headline(f"<b>{names[j]}</b>  [{angle_unit(robot, j)}]", "x", key("y", j)))
+    axes["xaxis"] = axis("time [s]", anchor=key("y", robot.dof - 1))
+    common = layout(height, **axes, annotations=notes, hovermode="x")
+    return Figure(caption="Desired and actual positions, one panel per joint", data=data, layout=common)
 
 
 def ranges(motions: Sequence[Motion], robot: Robot) -> Figure | None:

@@ -96,6 +96,8 @@ def figures(data: ReportData) -> dict[str, Figure]:
         found[f"paths-{number_}"] = motions.paths(motion, data.robot, min(most, 800))
     if data.motions and (ranges := motions.ranges(data.motions, data.robot)) is not None:
         found["ranges"] = ranges
+    if data.tracking:
+        found["tracking"] = motions.tracks(data.tracking, data.robot)
     if data.essential is not None and data.essential.errors:
         found["essentials"] = values.essentials(data.essential)
     return found
