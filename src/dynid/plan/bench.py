@@ -23,7 +23,8 @@ from dynid.trajectory import Trajectory, make_trajectory
 
 POSTURES = 60  # tried for each experiment
 PLACES = 7  # tried for a joint that stands at several positions
-INSTANTS = 16  # of a motion at which postures are compared
+INSTANTS = 24  # of a motion at which postures are compared
+GOLDEN = 0.5 * (5.0**0.5 - 1.0)
 STANDING = 0.9  # share of a joint's range in which it may stand
 WIDEST = np.pi  # rad or m to either side, of joints with a wider range
 HOLDING = 0.8  # share of the effort limits that weight may take at a posture
@@ -147,7 +148,8 @@ class Bench:
 
     def _many_rows(self, moving: int, reads: int, postures: Array) -> Array:
         one = self.moves[moving]
-        chosen = np.linspace(0, len(one.times) - 1, INSTANTS + 2).astype(np.intp)[1:-1]
+        shares = np.sort(np.arange(1, INSTANTS + 1) * GOLDEN % 1.0)  # in step with no wave of the motion
+        chosen = (shares * len(one.times)).astype(np.intp)
         rows = self.unknowns.efforts(*_filled(one, moving, postures, chosen))[:, reads]
         rows[:, self.unknowns.at_rest([moving])] = 0.0
         return rows.reshape(len(postures), INSTANTS, -1)

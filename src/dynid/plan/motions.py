@@ -19,7 +19,7 @@ from dynid.spatial import Array, frozen
 Kind = Literal["smooth", "step"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-DURATION = 12.0  # s, of the smooth motion; folds of its log are then long enough for cross-validation
+DURATION = 21.0  # s, of the smooth motion; folds of its log are long enough for any cut-off from 3 Hz
 HIGHEST_HZ = 0.8  # of the smooth motion
 SLOW_TURNS = 2  # of the slow part of the smooth motion
 MOST_SWING = np.pi  # rad or m to either side
