@@ -15,6 +15,7 @@ SECTIONS = {
     "Long logs": "benchmarks.scale",
     "Base parameters": "benchmarks.base",
     "Starting": "benchmarks.startup",
+    "Loads and gains of drives": "benchmarks.loads",
 }
 
 

@@ -21,7 +21,7 @@ from dynid.payload import payload
 sys.path.append(str(Path(__file__).parents[1] / "tests"))  # the arm and its logs are those of the tests
 from helpers_load import COM, INERTIA, MASS, quick_logs, ur_like
 
-RUNS = 30
+RUNS = 20
 GAIN = np.array([14.9, 13.3, 11.1, 10.6, 11.0, 11.5])  # Nm/A
 TRUTH = np.array([MASS, *COM, INERTIA[0, 0], INERTIA[1, 1], INERTIA[2, 2], 0.0, 0.0, 0.0])
 
