@@ -98,6 +98,19 @@ def test_its_cost_is_said(physical: Estimate, free: Estimate) -> None:
     assert min(counts) > 0
 
 
+def test_bodies_are_near_the_values_of_methods_that_do_not_minimise(free: Estimate) -> None:
+    """Total least squares has values off the minimum of the triangle: two deviations of noise here."""
+    R = free.information[:, :-1]
+    moved = free.values + np.linalg.solve(R, 2.0 * RNG.normal(size=len(free.values)))
+    for method, near in (("tls", moved), ("wls", free.values)):
+        found = make_physical(replace(free, values=moved, choices={**free.choices, "method": method}))
+        distances = [np.linalg.norm(R @ (found.values - values)) for values in (near, free.values, moved)]
+        assert distances[0] == min(distances)
+        assert found.choices["physical"]["distance_standard_deviations"] == pytest.approx(
+            distances[0], rel=1e-6
+        )
+
+
 def test_a_bad_prior_hardly_moves_what_the_data_decide(free: Estimate) -> None:
     """Bodies of three times the mass: values within the noise of those without."""
     robot = replace(
@@ -400,6 +413,7 @@ def test_what_is_written_is_loaded_again_with_its_drives(source: str, tmp_path: 
         found = model_of(back).efforts(*(values[:, at] for values in state))
         assert np.abs(found - expected).max() <= 1e-9 * max(np.abs(expected).max(), 1.0)
         assert all(letter in " ".join(exported.notes) for letter in letters)
+        assert ("a new file" in " ".join(exported.notes)) == (source == "mjcf" and suffix == "xml")
 
 
 # --- what a user sees of it ------------------------------------------------------------------------------

@@ -73,6 +73,8 @@ def export(
         notes.append(f"the estimate is {estimate.status}: {' '.join(estimate.advice)}")
     if estimate.terms.extra:
         notes.append(f"the extra columns {', '.join(estimate.terms.extra)} have no place in {format}")
+    if format == "mjcf" and estimate.source is None and estimate.robot.source.lower().endswith(".xml"):
+        notes.append("a new file of bodies, joints and drives, without shapes, sensors and actuators")
     return replace(found, notes=(*notes, *found.notes))
 
 

@@ -24,6 +24,8 @@ from dynid.spatial import Array
 PriorSource = Literal["auto", "cad", "none"]
 PRIOR_SOURCES: tuple[PriorSource, ...] = ("auto", "cad", "none")
 
+# Methods whose values are not the minimum of |R beta - r|: bodies are to be near the values all the same.
+OFF_THE_MINIMUM = ("tls", "one-joint")
 CONTRADICTED = 0.1  # of the predicted efforts: a set that changes more is not what the data say
 
 
@@ -50,12 +52,15 @@ def make_physical(
     robot, system = estimate.robot, estimate.system
     bodies, said = prior_bodies(robot, prior)
     weight, how = _weight(estimate, bodies, prior_weight, folds)
+    R, r = estimate.information[:, :-1], estimate.information[:, -1]
+    if estimate.choices.get("method") in OFF_THE_MINIMUM:
+        r = R @ estimate.values
     found = physical_fit(
         robot,
         _without_grouped_friction(system.base),
         estimate.names,
-        estimate.information[:, :-1],
-        estimate.information[:, -1],
+        R,
+        r,
         prior=bodies,
         prior_weight=weight,
         metric=metric,
