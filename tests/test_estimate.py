@@ -105,6 +105,7 @@ def _record() -> dict:
         ("robot", {}, "robot"),
         ("terms/friction", ["Fz"], "Fz"),
         ("terms/width", -1.0, "width"),
+        ("terms/presliding", -1.0, "presliding"),
         ("terms/extra", ["a", "a"], "different names"),
         ("physical", "yes", "true, false or null"),
         ("train/shoulder/rmse", "small", "rmse"),

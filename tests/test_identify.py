@@ -62,6 +62,7 @@ def test_with_all_defaults() -> None:
     scores = estimate.validation["made for a test"]
     assert max(score.percent for score in scores.values()) < 2.0
     assert all(score.percent < score.percent_raw < 4.0 for score in scores.values())
+    assert all(score["rmse"] == score.rmse for score in scores.values())
 
 
 def test_several_logs_are_better_than_one() -> None:

@@ -41,6 +41,13 @@ class Score:
     percent_moving: float  # only where the joint moves faster than 0.03 rad/s or m/s
     r2: float
 
+    def __getitem__(self, name: str) -> float:
+        """A figure by its name, as in the JSON."""
+        figures: dict[str, float] = vars(self)
+        if name not in figures:
+            raise KeyError(f"{name!r}; valid: {', '.join(figures)}")
+        return figures[name]
+
 
 @dataclass(frozen=True, eq=False)
 class Comparison:

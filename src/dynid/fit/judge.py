@@ -26,7 +26,7 @@ Status = Literal["trusted", "weak", "failed"]
 MEANINGS = ("degrees", "effort_sign", "swapped_joints")  # of findings of the log doctor
 LISTED = 8  # names in one sentence
 POOR = 50.0  # percent of a joint's effort that is not explained while it moves
-HOPELESS = 0.0  # of r2: worse than a constant
+HOPELESS = 0.0  # of r2, the median of joints that move: worse than a constant
 OVERFITTED, FLOOR = 2.0, 5.0  # held-out against in-sample error, and per cent that never count as overfitted
 FEW = 3.0  # independent rows per unknown
 INSIGNIFICANT = 2.0  # standard deviations
@@ -67,7 +67,8 @@ def judge(
             f"condition {solution.scaled_condition:.2g} with columns of one length: small errors grow by as "
             "much; 'dynid excite' finds a motion that excites all parameters"
         )
-    hopeless = bool(train) and np.median([s.r2 for s in train.values()]) < HOPELESS
+    explained = [score.r2 for score in train.values() if np.isfinite(score.percent_moving)]
+    hopeless = bool(explained) and np.median(explained) < HOPELESS
     status: Status = "failed" if hopeless else "weak" if reasons else "trusted"
     return Judgement(status, (*reasons, *_remarks(system, solution.values, uncertainty.std)))
 
