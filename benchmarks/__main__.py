@@ -14,6 +14,8 @@ SECTIONS = {
     "Kernels": "benchmarks.kernels",
     "Long logs": "benchmarks.scale",
     "Base parameters": "benchmarks.base",
+    "Exciting trajectories": "benchmarks.excite",
+    "Generated code": "benchmarks.codegen",
     "Starting": "benchmarks.startup",
     "Loads and gains of drives": "benchmarks.loads",
 }

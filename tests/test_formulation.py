@@ -84,6 +84,7 @@ def test_any_choice_gives_the_same_torques(seed):
         ),
         tuple(str(d) for d in rng.choice(DIAGONALS, bodies)),
         tuple(int(s) for s in rng.integers(0, 3, bodies)),
+        aligned=bool(rng.integers(2)),
         turned=bool(rng.integers(2)),
         unit=int(rng.integers(UNITS)),
     )

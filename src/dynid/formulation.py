@@ -17,7 +17,7 @@ import numpy as np
 
 from dynid.base.floating import independent_columns
 from dynid.base.result import BaseParameters
-from dynid.free_geometry import measured_in, slid, slides_to, turned, worthy_units
+from dynid.free_geometry import aligned, measured_in, slid, slides_to, turned, worthy_units
 from dynid.friction import armature_columns
 from dynid.mechanism import BODY_LETTERS, Mechanism, body_parameters
 from dynid.moments import CompoundStyle
@@ -50,12 +50,14 @@ class Choice:
     style: Written
     diagonals: tuple[str, ...]  # the second moment that the others take over
     slides: tuple[int, ...]  # where the frame sits on its axis: see `slides_to`
+    aligned: bool = False  # frames turned so that axes are twisted about x
     turned: bool = False  # last frames turned so that hy vanishes
     unit: int = 0  # of length: the metre, or the k-th of `worthy_units`
     gathered: Gathered = "all"  # which parameters give their values to others: all, the known, or none
 
     def neighbours(self) -> Iterator[Choice]:
         """All choices that differ in one decision."""
+        yield replace(self, aligned=not self.aligned)
         yield replace(self, turned=not self.turned)
         for gathered in GATHERED:
             if gathered != self.gathered:
@@ -180,7 +182,8 @@ def _downhill(choice: Choice, search: _Search, report: Report | None) -> Choice:
 
 def arrange(mech: Mechanism, rows: Array, parameters: Array, choice: Choice) -> tuple[Mechanism, Array]:
     """The mechanism with frames and unit as chosen, and few body parameters, equal to the given ones."""
-    arranged = slid(mech, slides_to(mech, choice.slides))
+    straight = aligned(mech) if choice.aligned else mech
+    arranged = slid(straight, slides_to(straight, choice.slides))
     values = _gathered(arranged, rows, parameters, choice)
     if choice.turned:
         arranged = turned(arranged, values)

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from dynid.mechanism import Body, Mechanism
-from dynid.spatial import Array, Frame, frozen, rotation_z
+from dynid.spatial import Array, Frame, frozen, rotation_x, rotation_z
 
 ROUNDING = 1e-14  # lengths that differ less than this, relatively, are the same
 
@@ -45,6 +45,40 @@ def slides_to(mech: Mechanism, slides: tuple[int, ...]) -> list[float]:
                 along = child.rotation[2, 2]
                 amounts[j] = float(child.translation[2] + along * amounts[children[0]])
     return amounts
+
+
+def aligned(mech: Mechanism) -> Mechanism:
+    """The mechanism with frames turned about their joints' axes so that a twist of axes is one about x.
+
+    Any rotation from a body to the next is Rz(before) Rx(twist) Rz(after). The frame of the body takes the
+    first turn, for the sake of its first child, and the joint's variable of the next body the last one. What
+    remains is a modified Denavit-Hartenberg twist, or nothing where axes are parallel.
+    """
+    bodies = list(mech.bodies)
+    for j in range(len(bodies)):
+        before, twist, after = _about_zxz(bodies[j].placement.rotation)
+        p = bodies[j].parent
+        first = p >= 0 and not bodies[p].prismatic and all(other.parent != p for other in bodies[:j])
+        if first:
+            for k, other in enumerate(bodies):
+                if other.parent == p:
+                    bodies[k] = replace(other, placement=Frame(rotation_z(-before)) @ other.placement)
+            own = bodies[p]
+            link = Frame(rotation_z(-before)) @ own.link
+            bodies[p] = replace(own, offset=own.offset + before, link=link)
+        if not bodies[j].prismatic and (first or p < 0):
+            R = rotation_x(twist) if first else rotation_z(before) @ rotation_x(twist)
+            placement = Frame(R, bodies[j].placement.translation)
+            bodies[j] = replace(bodies[j], placement=placement, offset=bodies[j].offset + after)
+    return replace(mech, bodies=tuple(bodies))
+
+
+def _about_zxz(R: Array) -> tuple[float, float, float]:
+    """Angles with Rz(before) Rx(twist) Rz(after) = R; no turn before where the axes are parallel."""
+    twist = math.atan2(math.hypot(R[0, 2], R[1, 2]), R[2, 2])
+    if math.hypot(R[0, 2], R[1, 2]) == 0.0:
+        return 0.0, twist, math.atan2(R[1, 0] * R[2, 2], R[0, 0])
+    return math.atan2(R[0, 2], -R[1, 2]), twist, math.atan2(R[2, 0], R[2, 1])
 
 
 def turned(mech: Mechanism, values: Array) -> Mechanism:
