@@ -129,10 +129,19 @@ def spread(base: BaseParameters, columns: Sequence[str]) -> Array:
 
 
 def balanced(A: Array, B: Array) -> tuple[Array, Array]:
-    """Both matrices with columns scaled alike, so that no unit of length matters, and rows of unit length."""
-    first, second = largest(A), largest(B)
-    across = np.where(first > 0.0, first, np.where(second > 0.0, second, 1.0))
-    return unit_rows(A / across), unit_rows(B / across)
+    """Both matrices with columns scaled alike, so that no unit of length matters, and rows of unit length.
+
+    The columns' units are those in which, with a unit for each row, the logarithms of all entries are as
+    small as can be (least squares): a change of the unit of length changes nothing at all.
+    """
+    entries = np.vstack([A, B])
+    rows, columns = np.nonzero(entries)
+    unit_of = np.zeros((len(rows), sum(entries.shape)))
+    unit_of[np.arange(len(rows)), columns] = 1.0
+    unit_of[np.arange(len(rows)), entries.shape[1] + rows] = 1.0
+    sizes = np.log(np.abs(entries[rows, columns]))
+    units = np.exp(np.linalg.lstsq(unit_of, sizes, rcond=None)[0][: entries.shape[1]])
+    return unit_rows(A / units), unit_rows(B / units)
 
 
 def largest(matrix: Array) -> Array:
