@@ -155,17 +155,21 @@ class Smooth:
         self, x: Array, sharpness: float, criterion: Criterion | None = None
     ) -> tuple[float, Array]:
         """Criterion and penalty at coefficients in units of each joint's half range, and the slope."""
-        coefficients = x.reshape(self.size, self.dof) * self.bounds.half
-        motion = [b @ coefficients + c for b, c in zip(self._grid, self._carried, strict=True)]
+        motion = self.motion(x)
         f, G = (criterion or self.criterion)(self.observation.matrix(motion, self.width))
         slopes = [np.zeros_like(motion[0]) for _ in self._grid]
         for slope, part in zip(slopes, self.observation.pull_back(motion, G, self.width), strict=False):
             slope += part
-        f += self._penalty(motion, slopes, sharpness)
+        f += self.penalty(motion, slopes, sharpness)
         total = sum(b.T @ slope for b, slope in zip(self._grid, slopes, strict=True)) * self.bounds.half
         return f, np.asarray(total).ravel()
 
-    def _penalty(self, motion: list[Array], slopes: list[Array], sharpness: float) -> float:
+    def motion(self, x: Array) -> list[Array]:
+        """q, qd, qdd and jerk at the samples of the search, (samples, n) each."""
+        coefficients = x.reshape(self.size, self.dof) * self.bounds.half
+        return [b @ coefficients + c for b, c in zip(self._grid, self._carried, strict=True)]
+
+    def penalty(self, motion: list[Array], slopes: list[Array], sharpness: float) -> float:
         """`sharpness` times the mean squares of what exceeds a limit, by its size; slopes are added."""
         inside, weight = self._inside, sharpness / len(motion[0])
         total = 0.0
