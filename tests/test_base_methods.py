@@ -35,7 +35,7 @@ def in_units(robot: Robot, factor: float) -> Robot:
 
 @pytest.mark.parametrize("seed", [*range(1000, 1010), 1018, 1042, 1052, 1058])
 def test_all_methods_agree_in_any_unit_of_length(seed: int) -> None:
-    """In km the coefficients of the last four span 16 digits: units of rows and columns must be told apart."""
+    """In km the coefficients of the last four span 16 digits; rows and columns have units of their own."""
     robot = robot_of(seed)
     methods = ["exact", "numeric"] if seed % 4 == 0 else ["exact", "numeric", "lin", "gautier-khalil"]
     names: dict[str, set[tuple[str, ...]]] = {method: set() for method in methods}
