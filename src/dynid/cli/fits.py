@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from dynid.cli.common import Commands, new_command, robot_options
-from dynid.cli.logs import log_options
+from dynid.cli.logs import log_options, unused_seed
 
 
 def add_identify(commands: Commands) -> None:
@@ -25,6 +25,7 @@ def add_identify(commands: Commands) -> None:
     )
     robot_options(command)
     log_options(command)
+    unused_seed(command)
     _long_options(command.add_argument_group("logs too long to be loaded, or many of them"))
     _fit_options(command.add_argument_group("the fit (by default chosen from the training logs)"))
 
@@ -114,6 +115,7 @@ def add_validate(commands: Commands) -> None:
     command.add_argument("estimate", metavar="ESTIMATE", help="estimate.json of 'dynid identify'")
     command.add_argument("logs", nargs="+", metavar="LOG", help="logs of the same robot")
     log_options(command)
+    unused_seed(command)
 
 
 def interval(text: str) -> tuple[float, float]:

@@ -43,12 +43,18 @@ def log_options(command: Parser) -> None:
     group.add_argument("--topic", metavar="TOPIC", help="of a bag, if it has several")
 
 
+def unused_seed(command: Parser) -> None:
+    """For scripts that give every command a seed."""
+    command.add_argument("--seed", type=int, metavar="N", help="makes no difference: nothing here is random")
+
+
 def add_check(commands: Commands) -> None:
     command = new_command(commands, "check", "Look for what is wrong with logs before they are used.")
     command.add_argument("robot", metavar="ROBOT", help="a file or the name of a built-in")
     command.add_argument("logs", nargs="+", metavar="LOG", help="logs of this robot")
     robot_options(command)
     log_options(command)
+    unused_seed(command)
 
 
 def columns(text: str) -> list[str]:
