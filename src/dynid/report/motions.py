@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 PANEL = 190  # px
 TRACK = 92
+BEYOND = 102.0  # per cent of a limit, which measured velocities pass by their noise alone
 BAR = 24  # px per joint
 DASHES = ("solid", "dash", "dot", "dashdot")
 
@@ -122,7 +123,7 @@ def ranges(motions: Sequence[Motion], robot: Robot) -> Figure | None:
     for at, (title, bars) in enumerate(quantities):
         x, y = key("x", at), key("y", at)
         known = [(j, bar) for j, bar in enumerate(bars) if bar is not None]
-        over = [max(abs(bar[0]), abs(bar[1])) > 100.0 for _, bar in known]
+        over = [max(abs(bar[0]), abs(bar[1])) > BEYOND for _, bar in known]
         data.append(
             {
                 "type": "bar",
