@@ -8,6 +8,11 @@ from dynid.cli.logs import log_options
 
 def add_export(commands: Commands) -> None:
     command = new_command(commands, "export", "Write what was identified into the format of another program.")
+    command.epilog = (
+        "A TOML file of bounds: total_mass = [10, 14] (kg, of all moving links), then for any link a table "
+        "[link.NAME] with mass = [1, 3], com = [[x, y, z], [x, y, z]] (opposite corners of a box that holds "
+        "the centre of mass, m, in the link's frame) and box = the same of one that holds all of the mass."
+    )
     command.add_argument("estimate", metavar="ESTIMATE", help="an estimate.json of 'dynid identify'")
     command.add_argument(
         "--format",
