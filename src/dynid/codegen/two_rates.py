@@ -17,6 +17,7 @@ _TEXT = """\
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <initializer_list>
 #include <thread>
 
 namespace {
