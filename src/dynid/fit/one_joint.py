@@ -56,7 +56,6 @@ class Recursion:
     covariance: Array  # (p, p), infinite on the diagonal of what is not determined
     undetermined: Flags  # (p,)
     sigma: Array  # (n,) of each joint's equations; 1 where there are none
-    taken: Array  # (n,) unknowns found in each joint's equations
     standing: Array  # (n,) deviation allowed for the friction of a joint that stands still
 
 
@@ -68,7 +67,6 @@ class _Stage:
     known: Array  # (own, known): G
     covariance: Array  # (own, own) of these equations' noise
     left: Flags  # (own,) not determined
-    rank: int
 
 
 def recursion(unknowns: Unknowns, blocks: Sequence[Block], colour: Array | None = None) -> Recursion:
@@ -80,7 +78,7 @@ def recursion(unknowns: Unknowns, blocks: Sequence[Block], colour: Array | None 
     p, n = unknowns.count, unknowns.robot.dof
     x, P = np.zeros(p), np.zeros((p, p))
     known: Flags = np.zeros(p, dtype=np.bool_)
-    sigma, taken, standing = np.ones(n), np.zeros(n), np.zeros(n)
+    sigma, standing = np.ones(n), np.zeros(n)
     left = np.zeros(0, dtype=np.intp)
     for joint in reversed(range(n)):
         mine = [block for block in blocks if block.joint == joint and block.count]
@@ -99,15 +97,16 @@ def recursion(unknowns: Unknowns, blocks: Sequence[Block], colour: Array | None 
         C = stage.covariance[np.ix_(~stage.left, ~stage.left)]
         P[np.ix_(determined, determined)] = C + G @ P[np.ix_(behind, behind)] @ G.T
         known[determined] = True
-        taken[joint] = stage.rank
         left = own[stage.left]
     P[left, left] = np.inf
-    return Recursion(frozen(x), frozen(P), ~known, frozen(sigma), frozen(taken), frozen(standing))
+    return Recursion(frozen(x), frozen(P), ~known, frozen(sigma), frozen(standing))
 
 
 def _noise(mine: Sequence[Block]) -> float:
-    """Deviation of the equations: what no values of any unknowns explain, of those with friction at rest
-    only if there are no others."""
+    """Deviation of the equations: what no values of any unknowns explain.
+
+    Those with friction at rest are asked only if there are no others.
+    """
     used = [block for block in mine if block.parts is None] or mine
     T = triangle(np.concatenate([np.column_stack([block.rows, block.efforts]) for block in used]))
     A, y = T[:, :-1], T[:, -1]
@@ -135,7 +134,7 @@ def _settle(
 def _friction_at_rest(unknowns: Unknowns, joint: int, own: NDArray[np.intp], stage: _Stage) -> float:
     """Deviation of the friction that holds a joint, from Coulomb's constants of the drives that move it.
 
-    A constant that the equations tell to be none, or do not tell, is taken from the robot's file.
+    A constant that the equations do not tell is taken from the robot's file.
     """
     total = 0.0
     rates = unknowns.rates("Fc")
@@ -172,4 +171,4 @@ def _solve(T: Array, own: NDArray[np.intp], known: Flags, x: Array) -> _Stage:
     target = y - K @ x[known]
     values = inverse @ target
     left = np.asarray(np.abs(Vt[rank:]).max(axis=0, initial=0.0) > INVOLVED, dtype=np.bool_)
-    return _Stage(values, -inverse @ K, inverse @ inverse.T, left, rank)
+    return _Stage(values, -inverse @ K, inverse @ inverse.T, left)

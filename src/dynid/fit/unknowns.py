@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dynid.base import BaseParameters, base_parameters
-from dynid.friction import armature_columns, friction_of, motor_rates
+from dynid.friction import SIMPLE, armature_columns, friction_of, motor_rates
 from dynid.robot import Robot
 from dynid.spatial import Array, frozen
 
-FRICTION = ("Fv", "Fc", "Fo")
-DRIVES = ("Ia", *FRICTION)
+DRIVES = ("Ia", *SIMPLE)
 MOVING_ONLY = ("Ia", "Fv", "Fc")  # constants of a drive that act only while it moves
 
 
@@ -97,7 +96,7 @@ class Unknowns:
         columns = [robot.regressor(q, qd, qdd)]
         if "Ia" in letters:
             columns.append(armature_columns(qdd, robot.transmission))
-        friction = [letter for letter in FRICTION if letter in letters]
+        friction = [letter for letter in SIMPLE if letter in letters]
         if friction:
             columns.append(friction_of(robot, width).columns(qd, friction))
         return np.concatenate(columns, axis=-1) @ self.standard
