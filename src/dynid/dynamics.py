@@ -207,8 +207,8 @@ class Dynamics:
 
     @staticmethod
     def _tile_samples(columns: int) -> int:
-        """Samples of a tile, a multiple of 16: at least 16, at most 512."""
-        return min(max(TILE_BYTES // (8 * max(columns, 1)) // 16, 1), 32) * 16
+        """Samples of a tile, a multiple of 16: at most 512, and at least 96, or calls cost more than sums."""
+        return min(max(TILE_BYTES // (8 * max(columns, 1)) // 16, 6), 32) * 16
 
     # -- arguments -------------------------------------------------------------------------------------
 
