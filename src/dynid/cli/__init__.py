@@ -43,10 +43,20 @@ def parser() -> argparse.ArgumentParser:
     return root
 
 
+def _one_thread_per_product() -> None:
+    """Keep BLAS, which is loaded later, from threads of its own: dynid shares out the work in larger pieces.
+
+    Threads of threads wait for each other, many times as long as the products take.
+    """
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     from dynid.errors import DynidError
 
+    _one_thread_per_product()
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         options = parser().parse_args(_attach_negative_values(given))
