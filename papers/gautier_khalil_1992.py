@@ -1,4 +1,4 @@
-"""Section 6.3 and the appendix of [GK1992]: what the choice of points does to an identification by energy.
+"""Section 6 and the appendix of [GK1992]: what the choice of points does to an identification by energy.
 
 M. Gautier, W. Khalil, Exciting trajectories for the identification of base inertial parameters of robots,
 Int. J. Robotics Research 11(4), 1992. The 15 base parameters of the built-in gk3 are identified from
@@ -20,6 +20,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from gk1992_excitation import Effort, print_table_2
 from gk1992_points import BASE, ROBOT, Points, optimised, random_points, random_with_condition
 from gk1992_tables import (
     CONDITION,
@@ -43,6 +44,7 @@ DRAWS = 40  # of noise
 RANGE = (0.02, 0.98)  # of the draws
 OTHER_POINTS = 2.0  # the factor between sequences of one condition
 NORMS: tuple[Norm, ...] = ("1", "2", "inf")
+EXCITATION = Effort((15, 20, 30), 8, 400, 1)  # for Table 2; `gk1992_excitation.py` has the whole study
 MANY = (50, 100, 200, 300, 500)  # further numbers of points, of Table 2
 TRUE = np.array(X)
 
@@ -51,13 +53,16 @@ Key = tuple[int, str]
 # --- the report ---------------------------------------------------------------------------------------
 
 
-def main() -> int:
+def main(excitation: Effort = EXCITATION) -> int:
     """Print the report; 0 if everything agrees."""
+    table_2, _ = print_table_2(excitation)
+    print()
     found = {
         (r, kind): (optimised if kind == "optimum" else random_with_condition)(r, CONDITION[r, kind])
         for r, kind in KEYS
     }
     verdicts = [
+        table_2,
         print_parameters(),
         print_sequences(found),
         print_errors("Errors of Y alone, Tables 3 and 8", found, of_efforts, OF_EFFORTS),

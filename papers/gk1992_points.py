@@ -7,13 +7,19 @@ from functools import cached_property
 
 import numpy as np
 from gk1992_tables import X
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
 from dynid import base_parameters, load_robot
+from dynid.excite.criteria import Criterion
+from dynid.excite.limits import bounds_of
+from dynid.excite.observation import observe
+from dynid.excite.points import Points as Search
 from dynid.fit.perturbation import condition_number
 
-SEEDS = {15: 1, 30: 13}  # starts from which the search gets as far as the paper's
-ITERATIONS = 1500
+SEEDS = {15: (7, 11, 8), 30: (9, 12, 7, 4)}  # starts from which the search gets as far as the paper's
+NEAR = 1.2  # times the paper's condition: near enough
+ITERATIONS = 2500
+RATE_HZ = 100.0  # of trajectories through the points, to whose rows their limits are rounded
 CANDIDATES = 300  # random sequences of which the one with the paper's condition is taken
 
 ROBOT = load_robot("gk3")
@@ -84,32 +90,26 @@ def random_with_condition(r: int, wanted: float) -> Points:
 
 
 def optimised(r: int, wanted: float) -> Points:
+    """The first of several searches that comes near the wanted condition, else the best."""
+    found: list[Points] = []
+    for seed in SEEDS[r]:
+        found.append(searched(r, wanted, seed))
+        if found[-1].condition < NEAR * wanted:
+            break
+    return min(found, key=lambda points: points.condition)
+
+
+def searched(r: int, wanted: float, seed: int) -> Points:
     """Section 4: the measure (21) made small in the variables of section 4.2, until Cond(W) is as wanted."""
+    search = Search(observe(ROBOT, "energy"), Criterion(), bounds_of(ROBOT), r + 1, RATE_HZ)
+    best = search.first(np.random.default_rng(seed))
 
-    def points(x: np.ndarray) -> Points:
-        x = x.reshape(*x.shape[:-1], r + 1, 5)  # q1 has no effect
-        turned = LOWER[1:] + (UPPER - LOWER)[1:] * np.sin(x[..., :2]) ** 2
-        q = np.concatenate([np.zeros((*turned.shape[:-1], 1)), turned], axis=-1)
-        return Points(q, FASTEST * np.sin(x[..., 2:]))
-
-    def measure(x: np.ndarray) -> np.ndarray:
-        some = points(x)
-        W = np.diff(energies(some.q, some.qd), axis=-2)
-        eigenvalues = np.linalg.eigvalsh(np.swapaxes(W, -1, -2) @ W)
-        return 0.5 * np.log(np.sum(eigenvalues**2, axis=-1) * np.sum(eigenvalues**-2.0, axis=-1))
-
-    def with_slope(x: np.ndarray) -> tuple[float, np.ndarray]:
-        steps = 1e-5 * np.eye(len(x))
-        found = measure(np.concatenate([x[None], x + steps, x - steps]))
-        return float(found[0]), (found[1 : len(x) + 1] - found[len(x) + 1 :]) / 2e-5
-
-    def enough(intermediate_result: object) -> None:
+    def enough(intermediate_result: OptimizeResult) -> None:
         nonlocal best
         best = intermediate_result.x
-        if points(best).condition < wanted:
+        if Points(*search.points(best)).condition < wanted:
             raise StopIteration
 
-    best = np.random.default_rng(SEEDS[r]).normal(size=5 * (r + 1))
     options = {"maxiter": ITERATIONS, "maxcor": 30, "ftol": 1e-10}
-    minimize(with_slope, best, jac=True, method="L-BFGS-B", callback=enough, options=options)
-    return points(best)
+    minimize(search.objective, best, jac=True, method="L-BFGS-B", callback=enough, options=options)
+    return Points(*search.points(best))

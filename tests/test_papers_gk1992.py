@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 PAPERS = Path(__file__).parents[1] / "papers"
-MODULES = ("gautier_khalil_1992", "gk1992_points", "gk1992_tables")
+MODULES = ("gautier_khalil_1992", "gk1992_excitation", "gk1992_points", "gk1992_tables")
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +38,7 @@ def at_once(script, found, monkeypatch):
     """The script with these sequences and fewer draws."""
     monkeypatch.setattr(script, "optimised", lambda r, _: found[r, "optimum"])
     monkeypatch.setattr(script, "random_with_condition", lambda r, _: found[r, "random"])
+    monkeypatch.setattr(script, "print_table_2", lambda _: (True, {}))
     monkeypatch.setattr(script, "DRAWS", 24)
     return script
 
@@ -47,6 +48,11 @@ def test_it_agrees_with_the_paper(at_once, capsys):
     shown = capsys.readouterr().out
     assert "DIFFERS" not in shown
     assert shown.count("agrees") == 1 + 1 + 3 * 12 + 1 + 4 + 5 + 1 + 1 + 11 + 1
+
+
+def test_table_2_counts(at_once, monkeypatch, capsys):
+    monkeypatch.setattr(at_once, "print_table_2", lambda _: (False, {}))
+    assert at_once.main() == 1
 
 
 def test_optimised_points_are_better_than_random_ones(found):
