@@ -13,6 +13,7 @@ import numpy as np
 from dynid.base import BaseParameters, base_parameters
 from dynid.log.clean import CleanLog
 from dynid.log.effort_model import EffortModel, effort_model, factor, pooled_fit
+from dynid.log.log import LogError
 from dynid.log.samples import TRIM_PERIODS, Samples, condition
 from dynid.robot import Robot
 from dynid.signals import clock as clocks
@@ -26,6 +27,7 @@ LOWEST_HZ, HIGHEST_HZ = 1.0, 40.0
 LEAST_SHARE = 0.1  # of the rows in which a joint must move to be compared
 NEARLY_BEST = 1.02  # times the smallest error; the lowest such cut-off lets the least noise through
 LONGEST_S = 120.0  # of the log on which candidates are compared
+SLOWEST_S = 0.2  # between rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +58,11 @@ def choose_cutoff(log: CleanLog, robot: Robot) -> CutoffChoice:
     Base parameters and each joint's friction are fitted on four of five contiguous blocks. The squared errors
     on the fifth, relative to the efforts, are averaged over blocks and joints.
     """
+    if log.period > SLOWEST_S:
+        raise LogError(
+            f"{log.provenance.source}: {log.period:.3g} s from row to row, which is too slow for any motion: is "
+            "time in ms or ns? It must be in seconds (time), or in ns (stamp_ns)"
+        )
     bandwidth = _bandwidth(log)
     wanted = {round(within_band(m * bandwidth, log), 3) for m in MULTIPLES} if bandwidth else {_spectral(log)}
     longest = log.time[-1] - log.time[0]
