@@ -16,7 +16,6 @@ from dynid.codegen.names import identifier
 from dynid.codegen.package import files_of, write
 from dynid.codegen.runtime import FIXED, payload
 from dynid.codegen.trials import evaluate, trial_arguments
-from dynid.formulation import EFFORT
 from dynid.friction import Friction
 from dynid.model import DynamicModel, model_of
 from helpers_code import COMPILERS, STRICT, Library, bodies, counted
@@ -30,6 +29,7 @@ BIG = ("stanford", "puma260", "puma560", "panda")
 
 
 QUICK = 4_000  # of effort, for tests of what no search changes
+LONGER = 20_000  # enough to have come by every kind of choice
 
 
 def library(model, directory, runtime=FIXED, real="double", prefix="robot", effort=QUICK) -> Library:
@@ -132,13 +132,13 @@ def check(code: Library, model: DynamicModel, tolerance: float, samples: int = 6
 @pytest.mark.parametrize("name", SMALL)
 def test_small_built_ins(name, tmp_path):
     model = model_of(dynid.load_robot(name))
-    check(library(model, tmp_path, effort=EFFORT), model, 1e-12, twin=PinocchioTwin(model.robot))
+    check(library(model, tmp_path, effort=LONGER), model, 1e-12, twin=PinocchioTwin(model.robot))
 
 
 @pytest.mark.parametrize("name", BIG)
 def test_big_built_ins(name, tmp_path):
     model = model_of(dynid.load_robot(name))
-    check(library(model, tmp_path, effort=EFFORT), model, 1e-12, twin=PinocchioTwin(model.robot))
+    check(library(model, tmp_path, effort=LONGER), model, 1e-12, twin=PinocchioTwin(model.robot))
 
 
 @pytest.mark.parametrize("seed", range(16))
@@ -160,7 +160,7 @@ def test_parameters_that_are_zero_cost_nothing():
     values = np.random.default_rng(0).uniform(0.1, 1.0, base.count)
     sparse = values * (np.arange(base.count) % 2)
     full, half = (replace(model_of(robot), parameters=base.completion(x)) for x in (values, sparse))
-    dense, light = generate(full), generate(half)
+    dense, light = generate(full, effort=LONGER), generate(half, effort=LONGER)
     assert max(dense.error, light.error) < 1e-14
     assert (
         light.function("inverse_dynamics").operations.total
@@ -173,7 +173,7 @@ def test_load_dependent_friction_is_in_the_inverse_dynamics_alone():
     model = model_of(robot)
     rubbing = replace(model.friction, further={"Fl": np.array([0.2, 0.3])})
     model = replace(model, friction=rubbing)
-    generated = generate(model)
+    generated = generate(model, effort=QUICK)
     assert generated.error < 1e-14
     q, qd, qdd = np.random.default_rng(1).uniform(-2, 2, (3, 5, 2))
     rigid = robot.inverse_dynamics(q, qd, qdd)
@@ -214,7 +214,7 @@ def test_counts_are_those_of_the_text(seed, tmp_path):
 
 
 def test_the_synchronous_task_costs_n_multiplications_a_joint():
-    n = generate(model_of(dynid.load_robot("scara"))).function("synchronous").operations
+    n = generate(model_of(dynid.load_robot("scara")), effort=QUICK).function("synchronous").operations
     assert (n.mul, n.add, n.neg, n.sincos) == (16, 12 + 8, 0, 0)  # c and g are two further additions
 
 
@@ -304,7 +304,7 @@ def test_the_self_test_passes_without_a_warning(compiler, real, late, tmp_path):
 
 
 def test_the_self_test_notices_a_wrong_line(tmp_path):
-    listing = Listing(generate(model_of(dynid.load_robot("gk3"))), "arm", "a test")
+    listing = Listing(generate(model_of(dynid.load_robot("gk3")), effort=QUICK), "arm", "a test")
     files = files_of(listing, ["c"])
     right = files["arm.c"]
     files["arm.c"] = right.replace("tau[1] = ", "tau[1] = 1e-9 + ", 1)
