@@ -124,7 +124,7 @@ def test_one_wrong_entry_is_named(name: str, tmp_path: Path) -> None:
         (b"{", "not JSON"),
         (b"[" * 100_000, "not JSON"),
         (b'{"experiments": ' + b"9" * 5000 + b"}", "not JSON"),
-        (b" " * (16 * 1024 * 1024 + 1), "larger than 16 MiB"),
+        (b" " * (16 * 1024 * 1024 + 1), "larger than 16 MiB, so not a plan"),
     ],
 )
 def test_bytes_that_are_no_plan_are_refused(data: bytes, said: str, tmp_path: Path) -> None:

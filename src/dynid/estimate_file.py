@@ -23,7 +23,7 @@ from dynid.estimate import Estimate, RobotSource
 from dynid.files import whole_file
 from dynid.fit.judge import Status
 from dynid.fit.system import Terms, system_of
-from dynid.formats.json_record import JsonRecord
+from dynid.formats.json_record import JsonRecord, read_json
 from dynid.formats.robot_json import robot_from_record, robot_record
 from dynid.log.log import Provenance
 from dynid.spatial import Array, frozen
@@ -115,20 +115,10 @@ def save(estimate: Estimate, path: str | os.PathLike[str], *, force: bool = Fals
 
 
 def load_estimate(path: str | os.PathLike[str]) -> Estimate:
-    """The estimate that `Estimate.save` or `dynid identify` has written: its file, or the directory around it."""
+    """The estimate that `Estimate.save` or `dynid identify` wrote: its file, or the directory around it."""
     if Path(path).is_dir():
         path = Path(path) / FILE
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(LARGEST + 1)
-    except OSError as problem:
-        raise ArgumentError(f"{quote(path)} cannot be read: {problem.strerror or problem}") from problem
-    if len(data) > LARGEST:
-        raise ArgumentError(f"{quote(path)}: larger than {LARGEST >> 20} MiB, so no estimate")
-    try:
-        parsed = json.loads(data.decode("utf-8"))
-    except (ValueError, RecursionError) as problem:
-        raise ArgumentError(f"{quote(path)}: not JSON: {problem}") from problem
+    parsed = read_json(path, LARGEST, "an estimate")
     try:
         return _estimate(JsonRecord.of(parsed, "the file"))
     except DynidError as problem:

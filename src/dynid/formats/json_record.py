@@ -5,15 +5,18 @@ Numbers that JSON does not have are null in our files; whoever asks says what nu
 
 from __future__ import annotations
 
+import json
 import math
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar, cast
 
 import numpy as np
 
-from dynid.errors import RobotError, choices, quote
+from dynid.errors import ArgumentError, RobotError, choices, quote
 from dynid.spatial import Array, frozen
 
 LONGEST_TEXT = 100_000
@@ -21,6 +24,21 @@ LONGEST_LIST = 100_000
 LARGEST = sys.float_info.max
 
 Choice = TypeVar("Choice", bound=str)
+
+
+def read_json(path: str | os.PathLike[str], largest: int, what: str) -> object:
+    """The value in a JSON file of at most so many bytes; `what` it should be, as in "an estimate"."""
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(largest + 1)
+    except OSError as problem:
+        raise ArgumentError(f"{quote(path)} cannot be read: {problem.strerror or problem}") from problem
+    if len(data) > largest:
+        raise ArgumentError(f"{quote(path)}: larger than {largest >> 20} MiB, so not {what}")
+    try:
+        return json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as problem:
+        raise ArgumentError(f"{quote(path)}: not JSON: {problem}") from problem
 
 
 @dataclass(frozen=True, slots=True)

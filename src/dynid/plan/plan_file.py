@@ -15,7 +15,7 @@ import numpy as np
 from dynid.commands.output import plain
 from dynid.errors import ArgumentError, DynidError, choices, quote
 from dynid.files import whole_file
-from dynid.formats.json_record import JsonRecord
+from dynid.formats.json_record import JsonRecord, read_json
 from dynid.plan.experiments import Experiment
 from dynid.robot import Robot
 from dynid.spatial import Array, frozen
@@ -72,17 +72,7 @@ def write_plan(
 
 def read_plan(path: str | os.PathLike[str], robot: Robot) -> tuple[Planned, ...]:
     """The experiments of a plan for a robot; only `moves` and `configuration` must be there."""
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(LARGEST + 1)
-    except OSError as problem:
-        raise ArgumentError(f"{quote(path)} cannot be read: {problem.strerror or problem}") from problem
-    if len(data) > LARGEST:
-        raise ArgumentError(f"{quote(path)}: larger than {LARGEST >> 20} MiB, so no plan")
-    try:
-        parsed = json.loads(data.decode("utf-8"))
-    except (ValueError, RecursionError) as problem:
-        raise ArgumentError(f"{quote(path)}: not JSON: {problem}") from problem
+    parsed = read_json(path, LARGEST, "a plan")
     try:
         entries = JsonRecord.of(parsed, quote(path)).records("experiments")
         if not 1 <= len(entries) <= MOST:
