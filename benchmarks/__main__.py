@@ -18,6 +18,7 @@ SECTIONS = {
     "Generated code": "benchmarks.codegen",
     "Starting": "benchmarks.startup",
     "Loads and gains of drives": "benchmarks.loads",
+    "Confidence intervals": "benchmarks.coverage",
 }
 
 
