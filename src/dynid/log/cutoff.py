@@ -60,8 +60,8 @@ def choose_cutoff(log: CleanLog, robot: Robot) -> CutoffChoice:
     """
     if log.period > SLOWEST_S:
         raise LogError(
-            f"{log.provenance.source}: {log.period:.3g} s from row to row, which is too slow for any motion: is "
-            "time in ms or ns? It must be in seconds (time), or in ns (stamp_ns)"
+            f"{log.provenance.source}: {log.period:.3g} s from row to row, which is too slow for any motion: "
+            "is time in ms or ns? It must be in seconds (time), or in ns (stamp_ns)"
         )
     bandwidth = _bandwidth(log)
     wanted = {round(within_band(m * bandwidth, log), 3) for m in MULTIPLES} if bandwidth else {_spectral(log)}
