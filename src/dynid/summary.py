@@ -109,10 +109,12 @@ def body_table(estimate: Estimate) -> list[str]:
 
 def _foot(estimate: Estimate) -> str:
     chosen = estimate.choices
+    distance = estimate.terms.presliding
+    memory = f" that turns over {1e3 * distance:.2g} mrad" if distance else ""
     return (
         f"{estimate.samples} samples, condition {estimate.condition:.3g} "
         f"({estimate.scaled_condition:.3g} with columns of one length), method {chosen.get('method')}, "
-        f"cut-off {chosen.get('cutoff_hz', math.nan):.3g} Hz, friction {chosen.get('friction')}, "
+        f"cut-off {chosen.get('cutoff_hz', math.nan):.3g} Hz, friction {chosen.get('friction')}{memory}, "
         f"{estimate.seconds:.1f} s"
     )
 
