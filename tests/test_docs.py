@@ -2,46 +2,65 @@
 
 import re
 import shlex
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from dynid.cli import main
+
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"Of a file `([\w.]+)` with\s*\Z")
 
 
 def name(value):
-    return str(value.relative_to(ROOT)) if isinstance(value, Path) else None
+    return str(value.relative_to(ROOT))
 
 
-def blocks(document, language):
-    return [text for found, text in FENCE.findall(document.read_text("utf-8")) if found == language]
+def examples(document):
+    """Code of a document in its order: language, text, and the file it is said to be, if any."""
+    text = document.read_text("utf-8")
+    for found in FENCE.finditer(text):
+        said = FILE.search(text[: found.start()])
+        yield found[1], found[2], said[1] if said else None
 
 
-def commands():
-    """Every line `$ dynid ...` of a console block."""
-    for document in DOCUMENTS:
-        for block in blocks(document, "console"):
-            for line in block.splitlines():
-                if line.startswith("$ dynid "):
-                    yield document, line.removeprefix("$ dynid ")
+def runnable(document):
+    """Whether anything in the document can be run here: setting up a checkout cannot."""
+    return any(
+        language == "python" or (language == "console" and "$ dynid " in text)
+        for language, text, _ in examples(document)
+    )
 
 
-@pytest.mark.parametrize("document", [d for d in DOCUMENTS if blocks(d, "python")], ids=name)
-def test_python_examples_run(document, tmp_path, monkeypatch):
+@pytest.mark.parametrize("document", [d for d in DOCUMENTS if runnable(d)], ids=name)
+def test_examples_run(document, tmp_path, monkeypatch, capsys):
+    """In the order of the document and in one folder, as a reader would."""
     monkeypatch.chdir(tmp_path)
-    exec(compile("\n".join(blocks(document, "python")), name(document), "exec"), {"__name__": "__main__"})
+    python = {"__name__": "__main__"}
+    for language, text, file in examples(document):
+        if file is not None:
+            Path(file).write_text(text, encoding="utf-8")
+        elif language == "python":
+            exec(compile(text, name(document), "exec"), python)
+        elif language == "console":
+            run_console(text, capsys)
 
 
-@pytest.mark.skipif(find_spec("dynid.cli") is None, reason="there is no command line yet")
-@pytest.mark.parametrize(("document", "command"), list(commands()), ids=name)
-def test_commands_run(document, command, tmp_path, monkeypatch):
-    from dynid.cli import main
-
-    monkeypatch.chdir(tmp_path)
-    assert not main(shlex.split(command))
+def run_console(text, capsys):
+    """Commands after `$ dynid`; lines below one begin lines that it prints, an error if they say so."""
+    commands = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE)
+    for command, shown in commands:
+        if not command.startswith("dynid "):
+            continue
+        capsys.readouterr()
+        status = main(shlex.split(command.removeprefix("dynid ")))
+        printed = "".join(capsys.readouterr())
+        for line in shown.splitlines():
+            assert any(real.startswith(line) for real in printed.splitlines()), f"{command}: {printed}"
+        refused = re.match(r"dynid [a-z]+: ", shown) is not None
+        assert status == (2 if refused else 0), f"{command}: {printed}"
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)
@@ -60,3 +79,10 @@ def test_every_citation_is_in_the_bibliography():
     }
     assert cited
     assert {key: where for key, where in cited.items() if key not in keys} == {}
+
+
+def test_every_command_is_in_the_readme():
+    commands = {path.stem for path in (ROOT / "src/dynid/commands").glob("*.py")}
+    helpers = {"__init__", "logs", "output"}
+    listed = set(re.findall(r"`dynid ([a-z]+)", (ROOT / "README.md").read_text("utf-8")))
+    assert commands - helpers <= listed
