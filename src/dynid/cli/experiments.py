@@ -56,6 +56,7 @@ def add_excite(commands: Commands) -> None:
         metavar="FILE",
         help="traj.csv, or traj.yaml for ROS 2 (JointTrajectory); may be given again",
     )
+    command.add_argument("--report", metavar="FILE", help="an HTML page with the motion and its limits")
     command.add_argument("--force", action="store_true", help="overwrite these files")
     robot_options(command)
     _motion_options(command.add_argument_group("the motion"))

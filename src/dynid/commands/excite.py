@@ -23,8 +23,9 @@ OPTIONS = tuple(Options.__dataclass_fields__)
 def run(options: argparse.Namespace) -> int:
     quiet = options.quiet or options.json
     outputs = [Path(name) for name in options.output]
-    for file in outputs:
+    for file in (*outputs, *([Path(options.report)] if options.report else [])):
         refuse_existing(file, options.force)
+    for file in outputs:
         if file.suffix.lower() not in FORMATS:
             raise ArgumentError(
                 f"{quote(file)}: a trajectory is written as .csv, or as .yaml for ROS 2 (JointTrajectory)"
@@ -42,6 +43,10 @@ def run(options: argparse.Namespace) -> int:
         )
     for file in outputs:
         FORMATS[file.suffix.lower()](found.trajectory, file, force=options.force)
+    if options.report:
+        from dynid.report.excitation import write_excitation
+
+        write_excitation(options.report, found, force=options.force)
     if options.json:
         print_json(_record(found, options))
     else:

@@ -29,7 +29,7 @@ MOST_WAY = 0.8  # of half a joint's range, that stopping may take; where it is f
 SPARED = 1e-3  # of every limit, for controllers that interpolate between rows in another way
 TOLERANCE = 1e-9  # of the criterion's logarithm
 SHORT = ((2.0, 200),)  # power of the criterion, iterations
-REFINEMENT = ((2.0, 600), (6.0, 600), (20.0, 1200))
+REFINEMENT = ((2.0, 1000), (6.0, 1000), (20.0, 2000))
 SHRUNKEN = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85)  # of the points' distances from the start pose
 BENDS = 40  # halvings in search of the largest speed
 

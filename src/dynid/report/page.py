@@ -54,9 +54,9 @@ def render(data: ReportData) -> str:
         "arm": [_drawn(body) for body in bodies],
     }
     plotly: Any = import_module("plotly.offline")
-    scripts = [Markup(plotly.get_plotlyjs()), *(Markup(_asset(name)) for name in SCRIPTS)]
+    scripts = [Markup(plotly.get_plotlyjs()), *(Markup(asset(name)) for name in SCRIPTS)]
     return (
-        _environment()
+        environment()
         .get_template("page.html")
         .render(
             data=data,
@@ -68,10 +68,10 @@ def render(data: ReportData) -> str:
             bodies=bodies,
             strong=strong_pairs(data),
             themes=THEMES,
-            style=Markup(_asset("style.css")),
+            style=Markup(asset("style.css")),
             content=Markup(script_json(content)),
             scripts=scripts,
-            policy=_policy(scripts),
+            policy=policy(scripts),
         )
     )
 
@@ -149,24 +149,24 @@ def _basename(path: str) -> str:
     return re.split(r"[/\\]", path.rstrip("/\\"))[-1] or path
 
 
-def _environment() -> Any:
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_asset),
+def environment() -> Any:
+    found = jinja2.Environment(
+        loader=jinja2.FunctionLoader(asset),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(number=number, percent=percent, shown=shown, units=_units, basename=_basename)
-    environment.globals.update(with_uncertainty=with_uncertainty)
-    return environment
+    found.filters.update(number=number, percent=percent, shown=shown, units=_units, basename=_basename)
+    found.globals.update(with_uncertainty=with_uncertainty)
+    return found
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
     return resources.files("dynid.report").joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def _policy(scripts: Sequence[str]) -> str:
+def policy(scripts: Sequence[str]) -> str:
     hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
     return (
