@@ -183,6 +183,17 @@ class Estimate:
 
         return summary(self)
 
+    def _repr_html_(self) -> str:
+        from dynid.notebook import estimate_html
+
+        return estimate_html(self)
+
+    def plot(self, *logs: Log) -> dict[str, Any]:
+        """Figures of the report by name, as plotly figures: of the values, and of logs if there are any."""
+        from dynid.notebook import figures
+
+        return figures(self, logs)
+
     def as_dict(self) -> dict[str, Any]:
         """What `dynid identify --json` prints."""
         from dynid.estimate_file import record

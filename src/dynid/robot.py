@@ -104,6 +104,11 @@ class Robot:
             if not -1 <= joint.parent < number:
                 raise RobotError(f"joint {joint.name!r} comes before the link that carries it")
 
+    def _repr_html_(self) -> str:
+        from dynid.notebook import robot_html
+
+        return robot_html(self)
+
     # -- names and parameters --------------------------------------------------------------------
 
     @property

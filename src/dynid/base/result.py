@@ -34,6 +34,11 @@ class BaseParameters:
     def __post_init__(self) -> None:
         object.__setattr__(self, "matrix", frozen(self.matrix, (len(self.names), len(self.columns))))
 
+    def _repr_html_(self) -> str:
+        from dynid.notebook import base_html
+
+        return base_html(self)
+
     @property
     def count(self) -> int:
         return len(self.names)

@@ -54,3 +54,8 @@ class Log:
 
     def __len__(self) -> int:
         return len(self.stamp_ns)
+
+    def _repr_html_(self) -> str:
+        from dynid.notebook import log_html
+
+        return log_html(self)
