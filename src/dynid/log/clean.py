@@ -51,9 +51,6 @@ class Present:
     velocity: Flags
     effort: Flags
 
-    def __or__(self, other: Present) -> Present:
-        return Present(self.velocity | other.velocity, self.effort | other.effort)
-
 
 def present_in(log: Log) -> Present:
     def somewhere(values: Array | None) -> Flags:

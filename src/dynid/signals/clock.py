@@ -5,7 +5,6 @@ A *gap* is a step of more than 1.5 nominal periods. Nothing is made up inside a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from itertools import pairwise
 from typing import Any
@@ -61,44 +60,28 @@ def repeated(position: Array) -> Flags:
     return np.concatenate([np.zeros(min(len(position), 1), dtype=bool), same])
 
 
-@dataclass(frozen=True)
-class Steps:
-    """How far n joints went from one sample to the next, copies apart; sums of several logs' can be added."""
+def plain_step(position: Array) -> Array:
+    """(n,) the step beyond which a joint plainly moves: two of its encoder, a tenth of its usual one.
 
-    quantum: Array  # (n,) the smallest step; infinite without any
-    squares: Array  # (n,) sum of the squared steps
-    count: int
-
-    def __add__(self, other: Steps) -> Steps:
-        quantum = np.minimum(self.quantum, other.quantum)
-        return Steps(quantum, self.squares + other.squares, self.count + other.count)
-
-    @property
-    def plain(self) -> Array:
-        """(n,) the step beyond which a joint plainly moves: two of its encoder, a tenth of its usual one."""
-        return np.maximum(2.5 * self.quantum, 0.1 * np.sqrt(self.squares / max(self.count, 1)))
-
-
-def steps_of(position: Array) -> Steps:
-    """The steps of positions (N, n) of which none repeats the one before."""
+    Of positions (N, n) of which none repeats the one before.
+    """
     steps = np.abs(np.diff(position, axis=0))
     quantum = np.min(np.where(steps > 0, steps, np.inf), axis=0, initial=np.inf)
-    return Steps(quantum, np.einsum("ij,ij->j", steps, steps), len(steps))
+    usual = np.sqrt(np.einsum("ij,ij->j", steps, steps) / max(len(steps), 1))
+    return np.maximum(2.5 * quantum, 0.1 * usual)
 
 
-def stale(position: Array, steps: Steps | None = None) -> Flags:
+def stale(position: Array) -> Flags:
     """Which of the repeated samples (N,) are copies of an old state, and not a robot at rest.
 
     A repeated sample is a copy if a joint was plainly moving just before and just after: by more than two
-    steps of its encoder, and by a tenth or more of its usual step. `steps` are those of the whole log where
-    the samples are a part of it.
+    steps of its encoder, and by a tenth or more of its usual step.
     """
     same = repeated(position)
     fresh = np.flatnonzero(~same)
     if len(fresh) < 3 or len(fresh) == len(position):
         return np.zeros(len(position), dtype=bool)
-    plain = (steps or steps_of(position[fresh])).plain
-    moving = np.abs(np.diff(position[fresh], axis=0)) > plain
+    moving = np.abs(np.diff(position[fresh], axis=0)) > plain_step(position[fresh])
     through = np.zeros(len(fresh), dtype=bool)  # moving into this sample and out of it
     through[1:-1] = (moving[:-1] & moving[1:]).any(axis=1)
     return same & through[np.searchsorted(fresh, np.arange(len(position)), side="right") - 1]
