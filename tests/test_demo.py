@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -141,6 +142,13 @@ def test_the_code_compiles_without_a_warning(tmp_path):
     subprocess.run(
         ["cc", *flags, "-c", str(directory / "c" / "arm.c"), "-o", str(tmp_path / "arm.o")], check=True
     )
+
+
+def test_without_the_simulator_it_says_what_to_install(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    assert main(["demo", "-o", str(tmp_path / "d")]) == 2
+    assert "pip install 'dynid[sim]'" in capsys.readouterr().err
+    assert not (tmp_path / "d").exists()
 
 
 def test_what_is_there_is_not_overwritten(tmp_path, capsys):

@@ -4,6 +4,8 @@ import base64
 import hashlib
 import json
 import re
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -15,8 +17,9 @@ from hypothesis.extra.numpy import arrays
 from scipy.special import fdtri
 from statsmodels.tsa.stattools import acf
 
-from dynid import ArgumentError
+from dynid import ArgumentError, load_robot
 from dynid.estimate_file import record
+from dynid.log.write import write_log
 from dynid.report.arm import arm
 from dynid.report.colours import DARK, LIGHT
 from dynid.report.data import ReportData
@@ -27,7 +30,7 @@ from dynid.report.figure import coloured
 from dynid.report.page import POINTS, figures, render, write_report
 from dynid.report.text import in_figure, number, percent, shown, with_uncertainty
 from dynid.report.thin import line, thinned
-from helpers_report import HOSTILE, NAME, TRAINING, UNSEEN, Reader, data, estimate, page
+from helpers_report import HOSTILE, NAME, TRAINING, UNSEEN, Reader, data, estimate, page, recorded
 
 LARGEST = 6_000_000  # bytes of a page
 SECTIONS = (
@@ -336,11 +339,21 @@ def test_a_robot_alone_makes_a_page():
     assert "section" not in {tag for tag, _ in reader.elements}
 
 
-def test_a_full_disk_leaves_no_half_report(tmp_path, monkeypatch):
-    def full(*_, **__):
-        raise OSError(28, "No space left on device")
+LIMITED = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
+from dynid.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
 
-    monkeypatch.setattr("pathlib.Path.write_text", full)
-    with pytest.raises(ArgumentError, match=r"report\.html.* cannot be written: No space left"):
-        write_report(tmp_path / "report.html", data())
-    assert list(tmp_path.iterdir()) == []
+
+def test_a_disk_without_room_leaves_no_half_report(tmp_path):
+    """Files of more than a megabyte fail while they are written: the estimate fits, the report does not."""
+    robot = load_robot("scara")
+    write_log(recorded(robot, "log", 1, seconds=5.0), tmp_path / "log.csv")
+    command = [sys.executable, "-c", LIMITED, "identify", "scara", "log.csv", "-o", "out", "--quiet"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 2
+    assert run.stderr == "dynid identify: 'out/report.html' cannot be written: File too large\n"
+    assert [file.name for file in (tmp_path / "out").iterdir()] == ["estimate.json"]

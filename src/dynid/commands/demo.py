@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import argparse
 import time
+from importlib.util import find_spec
 
 from dynid.codegen.package import names_of, refuse_present
 from dynid.commands.output import print_json, remark
 from dynid.demo.files import CODE, FILES, LOGS, PREFIX
-from dynid.errors import ArgumentError
+from dynid.errors import ArgumentError, MissingExtraError
 from dynid.files import directory_for
 
 
 def run(options: argparse.Namespace) -> int:
     started = time.perf_counter()
     quiet = options.quiet or options.json
+    if find_spec("mujoco") is None:
+        raise MissingExtraError("the demonstration", "mujoco", "sim")  # now, not after the search for motions
     if options.seed < 0:
         raise ArgumentError(f"--seed must be 0 or more, not {options.seed}")
     directory = directory_for(options.output, (*LOGS, *FILES), force=options.force)
