@@ -125,7 +125,8 @@ def _friction_power(efforts: Efforts, joint: int) -> tuple[float, float]:
 
 def _power_size(efforts: Efforts, joint: int) -> float:
     rows = efforts.rows(joint)
-    return float(np.mean(np.abs(efforts.model.tau[rows, joint] * efforts.model.drive[rows, joint, 1])))
+    power: Array = efforts.model.tau[rows, joint] * efforts.model.drive[rows, joint, 1]
+    return float(np.mean(np.abs(power)))
 
 
 def coupling(efforts: Efforts) -> Array:
@@ -207,13 +208,14 @@ def _other_slope(efforts: Efforts, joint: int) -> str:
 
 def _other_size(efforts: Efforts, joint: int, limit: float) -> str:
     """Evidence from how large the effort is, be it mostly friction; empty without any."""
-    tau = efforts.model.tau[efforts.rows(joint), joint]
+    tau: Array = efforts.model.tau[efforts.rows(joint), joint]
     most, size = float(np.abs(tau).max()), float(np.sqrt(np.mean(tau**2)))
     if most > BEYOND_LIMIT * limit > 0.0:
         return f"effort reaches {most:.3g}, {most / limit:.3g} times the joint's limit"
     if efforts.predicted is None:
         return ""
-    wanted = float(np.sqrt(np.mean(efforts.predicted[efforts.rows(joint), joint] ** 2)))
+    predicted: Array = efforts.predicted[efforts.rows(joint), joint]
+    wanted = float(np.sqrt(np.mean(predicted**2)))
     if size > TOO_SMALL * wanted:
         return ""
     return f"effort's RMS is {size / wanted:.2g} times that of what the robot's own parameters predict"
