@@ -9,8 +9,14 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
+import pytest
 
-COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
+NAMES = ("gcc", "clang")
+COMPILERS = [name for name in NAMES if shutil.which(name)]
+EACH_COMPILER = [  # for parametrize
+    pytest.param(name, marks=pytest.mark.skipif(name not in COMPILERS, reason=f"{name} is not installed"))
+    for name in NAMES
+]
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-pedantic"]
 
 

@@ -18,7 +18,7 @@ from dynid.codegen.runtime import FIXED, payload
 from dynid.codegen.trials import evaluate, trial_arguments
 from dynid.friction import Friction
 from dynid.model import DynamicModel, model_of
-from helpers_code import COMPILERS, STRICT, Library, bodies, counted
+from helpers_code import COMPILERS, EACH_COMPILER, STRICT, Library, bodies, counted
 from helpers_rnea import rnea
 from helpers_robots import PinocchioTwin, random_robot
 
@@ -279,7 +279,7 @@ def test_names_from_files_break_nothing(name, hostile, tmp_path):
         assert max(map(len, text.splitlines())) < 20_000
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("compiler", EACH_COMPILER)
 @pytest.mark.parametrize("real", ["double", "float"])
 @pytest.mark.parametrize("late", ["constant", "runtime"])
 def test_the_self_test_passes_without_a_warning(compiler, real, late, tmp_path):

@@ -9,7 +9,16 @@ import dynid
 from dynid import equations
 from dynid.base import base_parameters
 from dynid.formats.dh_toml import parse_dh_toml
-from dynid.formulation import DIAGONALS, UNITS, Choice, arrange, cheapest, deciding_rows
+from dynid.formulation import (
+    DIAGONALS,
+    UNITS,
+    Choice,
+    arrange,
+    cheapest,
+    compound_starts,
+    deciding_rows,
+    recursion_starts,
+)
 from dynid.mechanism import mechanism
 from dynid.motion import Style
 from dynid.program import Graph, Program
@@ -165,3 +174,39 @@ def test_operation_counts(name, what, mul, add, axes):
     assert operations.mul <= mul
     assert operations.add <= add
     assert operations.neg <= 12
+
+
+# Multiplications and additions that a short search must not exceed, and together: less than a prototype had
+# that chose neither units nor body by body.
+SEARCHED = [
+    ("puma560", "inertia and gravity", 138, 125, 129 + 120),
+    ("ur", "inertia and gravity", 112, 112, 105 + 106),
+    ("puma260", "velocity torque", 100, 70, 93 + 61),
+]
+
+
+@pytest.mark.parametrize(("name", "what", "mul", "add", "together"), SEARCHED)
+def test_counts_after_a_search(name, what, mul, add, together):
+    robot = robot_called(name)
+    mech, n = mechanism(robot), robot.dof
+    moving = what == "velocity torque"
+    base = base_parameters(robot, model="inertia" if moving else "torque")
+    parameters = robot.parameters
+    if name != "puma260":
+        parameters = np.random.default_rng(0).uniform(0.1, 1.0, len(robot.parameter_names))
+
+    def compound(mech, parameters, style):
+        graph = Graph()
+        D, g = equations.inertia_matrix_and_gravity(
+            mech, graph.inputs("q", n), parameters.tolist(), style=style
+        )
+        upper = [D[i][j] for i in range(n) for j in range(i, n)]
+        return Program(graph, tuple(f"q{k + 1}" for k in range(n)), (*upper, *g))
+
+    trace, starts = (velocity_torque, recursion_starts(n)[:1]) if moving else (compound, compound_starts(n))
+    program, _ = cheapest(mech, deciding_rows(robot, base), parameters, trace, starts, effort=30_000)
+    operations = count(program)
+    assert operations.mul <= mul
+    assert operations.add <= add
+    assert operations.neg <= 12
+    assert operations.mul + operations.add < together
