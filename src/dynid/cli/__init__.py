@@ -39,6 +39,7 @@ def parser() -> argparse.ArgumentParser:
     results.add_gains(commands)
     experiments.add_excite(commands)
     experiments.add_plan(commands)
+    experiments.add_view(commands)
     demonstration.add_demo(commands)
     return root
 

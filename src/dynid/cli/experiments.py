@@ -68,6 +68,18 @@ def add_excite(commands: Commands) -> None:
     log_options(command)
 
 
+def add_view(commands: Commands) -> None:
+    command = new_command(commands, "view", "Show a robot, or its motion, in the browser (extra: view).")
+    command.add_argument("robot", metavar="ROBOT", help="a file or the name of a built-in")
+    command.add_argument("trajectory", nargs="?", metavar="TRAJECTORY", help="traj.csv to play")
+    robot_options(command)
+    command.add_argument("--host", default="127.0.0.1", metavar="NAME", help="address to serve (127.0.0.1)")
+    command.add_argument("--port", type=int, default=8080, metavar="N", help="port to serve (8080)")
+    command.add_argument(
+        "--link-radius", type=float, default=0.05, metavar="R", help="of the capsules about links, m (0.05)"
+    )
+
+
 def _motion_options(group: Group) -> None:
     group.add_argument(
         "--basis", default="fourier", metavar="NAME", help="fourier (default), spline, or points, as in 1992"

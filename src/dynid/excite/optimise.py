@@ -38,6 +38,10 @@ from dynid.trajectory import Trajectory
 Report = Callable[[str], None]
 Status = Literal["done", "interrupted", "stalled", "undetermined", "unsafe"]
 REFINED = 8  # starts at least, or one in REFINED of them
+NOT_LOOKED_AT = (
+    "collisions are not looked at without a floor, a box or self-collision: see the motion first, and let it "
+    "run slowly (scale) before it runs fast"
+)
 HOPELESS = 50.0  # logarithms beyond it are of penalties
 IMPROVED = 1e-6  # of the criterion's logarithm; less is no improvement
 
@@ -211,7 +215,8 @@ def setting_of(robot: Robot, chosen: Options, after: Sequence[Log] = ()) -> Sett
         scaling_weight=chosen.scaling_weight,
         possible=observation.possible,
     )
-    setting = Setting(observation, criterion, bounds, effort, space, (*bounds.notes, *more))
+    notes = (*bounds.notes, *more, *(() if space else (NOT_LOOKED_AT,)))
+    setting = Setting(observation, criterion, bounds, effort, space, notes)
     for which in ("start", "end"):
         pose = chosen.pose(which, robot)
         if pose is not None:
