@@ -1,4 +1,4 @@
-"""How often intervals contain the truth when all is chosen from the log: few runs of `benchmarks.coverage`."""
+"""How often intervals contain the truth when all is chosen from the log: few runs of the whole study."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-RUNS = 32
+RUNS = 24
 
 
 @pytest.fixture(scope="module")
@@ -20,20 +20,20 @@ def coverage():
 
 @pytest.mark.slow
 def test_intervals_cover_with_all_defaults(coverage):
-    """Pooled, chance makes 32 runs scatter by some 1.2 %, a single parameter's share by 4 %."""
+    """Pooled, chance makes 24 runs scatter by some 1.4 %, a single parameter's share by 4.5 %."""
     found = coverage.study(coverage.CASES["three joints"](), RUNS)
     print(found.summary())
-    assert 0.92 - 0.012 <= found.pooled <= 0.97 + 0.012
-    assert found.least >= 0.85 - 2.0 * 0.04
+    assert 0.92 - 0.014 <= found.pooled <= 0.97 + 0.014
+    assert found.least >= 0.85 - 2.0 * 0.045
     assert found.white.mean() < 0.8  # what the papers' formula would have promised
 
 
 @pytest.mark.slow
 def test_intervals_cover_where_the_file_is_wrong(coverage):
     """A prior towards values that are off by 20 % must not be trusted."""
-    found = coverage.study(coverage.CASES["wrong file"](), RUNS // 2)
+    found = coverage.study(coverage.CASES["wrong file"](), RUNS // 3)
     print(found.summary())
-    assert found.pooled >= 0.92 - 0.017
+    assert found.pooled >= 0.92 - 0.024
 
 
 def test_a_log_of_the_study_is_what_it_says(coverage):
