@@ -290,6 +290,13 @@ def test_a_log_that_was_misread_is_not_trusted(fault: str) -> None:
     assert any(advice.startswith(fault) for advice in estimate.advice)
 
 
+def test_efforts_that_may_be_currents_are_named() -> None:
+    """They fit as well as torques do, so only the robot's file speaks against them: a hint, not a verdict."""
+    log = recorded(effort_noise=0.01)
+    estimate = identify(known().robot, replace(log, effort=log.effort / 10.0), cutoff_hz=6.0)
+    assert any("effort_scale" in text and "--effort current" in text for text in estimate.advice)
+
+
 def test_what_no_robot_can_be_is_not_trusted() -> None:
     """All efforts turned round, of a robot whose file says nothing of its bodies."""
     log = recorded(effort_noise=0.01)

@@ -168,7 +168,7 @@ def _estimate(prepared: Prepared, problem: Problem, answer: Answer, training: Se
         left_out = one_joint(system, prepared.samples).held_out()
     else:
         left_out = held_out(system, prepared.samples, prepared.prior)
-    doubts = [] if prepared.options.method == "one-joint" else misread(system.robot, training)
+    doubts, hints = ([], []) if prepared.options.method == "one-joint" else misread(system.robot, training)
     verdict = judge(system, prepared.samples, solution, uncertainty, train, left_out, doubts)
     errors = np.full(system.robot.dof, np.nan) if left_out is None else 100.0 * left_out
     return replace(
@@ -176,7 +176,7 @@ def _estimate(prepared: Prepared, problem: Problem, answer: Answer, training: Se
         train=train,
         held_out=MappingProxyType(dict(zip(system.robot.joint_names, errors.tolist(), strict=True))),
         status=verdict.status,
-        advice=(*verdict.advice, *prepared.remarks),
+        advice=(*verdict.advice, *hints, *prepared.remarks),
     )
 
 

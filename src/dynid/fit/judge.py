@@ -13,6 +13,7 @@ from dynid.fit.plausible import implausible
 from dynid.fit.solve import Solution
 from dynid.fit.system import System
 from dynid.log.check import check
+from dynid.log.findings import Finding, Kind, Severity
 from dynid.log.log import Log
 from dynid.log.samples import Samples
 from dynid.robot import Robot
@@ -23,7 +24,7 @@ from dynid.validation import Score
 
 Status = Literal["trusted", "weak", "failed"]
 
-MEANINGS = ("degrees", "effort_sign", "swapped_joints")  # of findings of the log doctor
+MEANINGS: tuple[Kind, ...] = ("degrees", "effort_sign", "swapped_joints")  # of findings of the log doctor
 LISTED = 8  # names in one sentence
 POOR = 50.0  # percent of a joint's effort that is not explained while it moves
 HOPELESS = 0.0  # of r2, the median of joints that move: worse than a constant
@@ -51,7 +52,7 @@ def judge(
 ) -> Judgement:
     """Of a fit, its scores on the training logs, and its errors on held-out parts of them, (n,).
 
-    `suspicions` are those of `misread`.
+    `suspicions` are the first ones of `misread`.
     """
     reasons = [
         *suspicions,
@@ -73,14 +74,21 @@ def judge(
     return Judgement(status, (*reasons, *_remarks(system, solution.values, uncertainty.std)))
 
 
-def misread(robot: Robot, logs: Sequence[Log]) -> list[str]:
-    """What the log doctor takes for another meaning of the numbers than the one they were read with."""
-    found = [finding for finding in check(robot, logs).findings if finding.severity == "error"]
-    return [
-        f"{finding.kind} ({finding.joint or 'all joints'}): {finding.evidence}; {finding.advice}"
-        for finding in found
-        if finding.kind in MEANINGS
-    ]
+def misread(robot: Robot, logs: Sequence[Log]) -> tuple[list[str], list[str]]:
+    """What the log doctor takes for another meaning of the numbers: beyond doubt, and perhaps."""
+    found = check(robot, logs).findings
+    return _said(found, "error", MEANINGS), _said(found, "warning", ("effort_scale",))
+
+
+def _said(found: Sequence[Finding], severity: Severity, kinds: Sequence[Kind]) -> list[str]:
+    """One text for each kind of finding, with the evidence of its first joint."""
+    texts: list[str] = []
+    for kind in kinds:
+        alike = [one for one in found if (one.kind, one.severity) == (kind, severity)]
+        if alike:
+            joints = listed([one.joint or "all joints" for one in alike])
+            texts.append(f"{kind} ({joints}): {alike[0].evidence}; {alike[0].advice}")
+    return texts
 
 
 def listed(names: Sequence[str]) -> str:
