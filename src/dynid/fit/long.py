@@ -47,8 +47,8 @@ def check_method(method: str) -> None:
     """Refuse a method that cannot do with one look at every sample."""
     if method not in REDUCERS:
         raise ArgumentError(
-            f"the method {method!r} needs all samples in memory, for which these logs are too long, or which "
-            f"--state and --dask do without; methods that need them once: {', '.join(REDUCERS)}"
+            f"the method {method!r} looks at all samples more than once, so it needs logs that can be "
+            f"loaded, and neither --state nor --dask; methods for long logs: {', '.join(REDUCERS)}"
         )
 
 
