@@ -13,8 +13,9 @@ import dynid
 from dynid.errors import ArgumentError, RobotError
 from dynid.fit.unknowns import DRIVES
 from dynid.plan.bench import Bench
-from dynid.plan.experiments import Experiment, algorithm_2, given, undetermined
+from dynid.plan.experiments import Experiment, algorithm_2, given
 from dynid.plan.judge import judge, open_at_last
+from dynid.plan.rank import undetermined
 from dynid.robot import Robot
 from helpers_plan import bench_of, error_of, heavy, serial
 
@@ -105,7 +106,7 @@ def test_order_of_the_stanford_arm_is_that_of_algorithm_2() -> None:
 # --- any serial robot -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("first", range(0, 24, 8))
+@pytest.mark.parametrize("first", range(0, 16, 8))
 def test_any_serial_robot_with_gravity_is_determined_by_algorithm_2_alone(first: int) -> None:
     for seed in range(first, first + 8):
         bench = bench_of(heavy(seed))
@@ -116,9 +117,9 @@ def test_any_serial_robot_with_gravity_is_determined_by_algorithm_2_alone(first:
         assert error_of(bench, found) < 1e-7, seed
 
 
-@pytest.mark.parametrize("first", range(0, 12, 6))
+@pytest.mark.parametrize("first", range(0, 8, 4))
 def test_drives_are_determined_too(first: int) -> None:
-    for seed in range(first, first + 6):
+    for seed in range(first, first + 4):
         bench = bench_of(heavy(seed, joints=3), DRIVES)
         found = algorithm_2(bench)
         assert not left_open(bench, found), seed
@@ -126,12 +127,14 @@ def test_drives_are_determined_too(first: int) -> None:
 
 
 def test_without_gravity_more_experiments_tell_the_rest() -> None:
-    for seed in (1, 4, 10):
+    for seed in (1, 3, 4, 10):
         bench = bench_of(replace(heavy(seed), gravity=np.zeros(3)))
-        assert not left_open(bench, algorithm_2(bench)), seed
+        found = algorithm_2(bench)
+        assert not left_open(bench, found), seed
+        assert {name for one in found for name in one.estimates} == set(bench.unknowns.names), seed
 
 
-@pytest.mark.parametrize("name", ["stanford", "puma560", "panda", "scara", "gk3"])
+@pytest.mark.parametrize("name", ["stanford", "panda", "scara", "gk3"])
 def test_built_in_robots_with_their_drives(name: str) -> None:
     bench, found = planned(name, DRIVES)
     assert not left_open(bench, found)

@@ -29,15 +29,14 @@ from numpy.typing import NDArray
 
 from dynid.base.composite import velocities_of_frames
 from dynid.base.composite_sets import PARALLEL, parallel
-from dynid.fit.solve import condition
 from dynid.plan.bench import Bench
+from dynid.plan.judge import judge, open_at_last
 from dynid.plan.properties import case_of
+from dynid.plan.rank import told, undetermined
 from dynid.spatial import Array
 
 POSITIONS = 3  # of joint j in step 2.1
 ALWAYS = 12  # postures in which axes are compared to call them perpendicular in all
-TINY = 1e-9  # of a column's length: what is left of it beside others, if it depends on them
-INVOLVED = 1e-6  # of a direction; an unknown with a smaller share of it is determined
 
 MASS, MOMENTS, ABOUT_AXIS, DRIVE = "m", "k", r"U\d+_33", "[IF]"  # names of unknowns
 BODY, BUT_ABOUT_AXIS = "[Ukm]", r"k|U\d+_(?!33)"
@@ -177,7 +176,7 @@ def _chosen(bench: Bench, wanted: Wanted) -> list[Experiment]:
         postures, size = bench.best(moves, reads, own, turned, positions)
     if not np.isfinite(size):  # the rest has to come from other experiments
         rows = [bench.all_rows(moves, reads, posture) for posture in postures]
-        own, size = _told(np.concatenate(rows), own)
+        own, size = told(np.concatenate(rows), own)
     estimates = bench.unknowns.named(own)
     reason = case_of(bench.chain, moves, reads, postures[0])
     why = f"joint {reads + 1} alone, for its drive" if wanted.step == "drive" else str(reason)
@@ -205,15 +204,13 @@ def _missing(bench: Bench, found: Sequence[Experiment]) -> list[Experiment]:
 
 def _with_the_rest(bench: Bench, found: list[Experiment]) -> list[Experiment]:
     """The experiments with unknowns that they tell only together, listed where these act first."""
+    named = {name for one in found for name in one.estimates}
+    open_still = open_at_last(judge(bench, [(one.moves, one.posture) for one in found]))
     for k, name in enumerate(bench.unknowns.names):
-        if any(name in one.estimates for one in found):
+        if name in named or name in open_still:
             continue
-        joint = int(bench.unknowns.joints[k])
-        rows = [bench.rows(one.moves, joint, one.posture) for one in found]
-        acting = (one for one, own in zip(found, rows, strict=True) if one.reads == joint and own[:, k].any())
-        first = next(acting, None)
-        if first is None or k in undetermined(rows, bench.unknowns.of_joint(joint)):
-            continue
+        acting = (one for one in found if bench.rows(one.moves, one.reads, one.posture)[:, k].any())
+        first = next(acting, found[-1])
         step = (first.step, first.moves, first.reads)
         found = [
             replace(one, estimates=(*one.estimates, name))
@@ -232,36 +229,10 @@ def _given(bench: Bench, moving: int, posture: Array) -> Experiment:
     conditions: list[float] = []
     for joint in reversed(range(moving, bench.dof)):
         rows = bench.all_rows(moving, joint, start)
-        own, size = _told(rows, bench.unknowns.of_joint(joint))
+        own, size = told(rows, bench.unknowns.of_joint(joint))
         if len(own):
             estimates += bench.unknowns.named(own)
             reasons.append(str(case_of(bench.chain, moving, joint, start)))
             conditions.append(size)
     why = "; ".join(reasons)
     return Experiment("given", moving, start, moving, tuple(estimates), max(conditions, default=np.inf), why)
-
-
-# --- what rows tell -------------------------------------------------------------------------------------
-
-
-def _told(rows: Array, own: NDArray[np.intp]) -> tuple[NDArray[np.intp], float]:
-    """The first of the unknowns `own` that rows (m, p) tell apart, and the condition of their columns."""
-    kept: list[int] = []
-    candidates: list[int] = own.tolist()
-    for k in candidates:
-        if not len(undetermined([rows], np.array([*kept, k], dtype=np.intp))):
-            kept.append(k)
-    return np.array(kept, dtype=np.intp), condition(rows[:, kept])
-
-
-def undetermined(rows: Sequence[Array], own: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Which of the unknowns `own` the rows (m, p) of one joint's equation leave open."""
-    if not rows or not len(own):
-        return own
-    A = np.concatenate(rows)[:, own]
-    lengths = np.linalg.norm(A, axis=0)
-    silent = lengths <= TINY * max(float(lengths.max(initial=0.0)), 1.0)
-    s, vt = np.linalg.svd(A / np.where(silent, 1.0, lengths), full_matrices=True)[1:]
-    rank = int(np.sum(s > TINY * max(float(s.max(initial=0.0)), TINY)))
-    involved = np.abs(vt[rank:]).max(axis=0, initial=0.0) > INVOLVED
-    return own[involved | silent]

@@ -9,7 +9,7 @@ import numpy as np
 
 from dynid.fit.solve import condition
 from dynid.plan.bench import Bench
-from dynid.plan.experiments import undetermined
+from dynid.plan.rank import undetermined
 from dynid.spatial import Array
 
 
