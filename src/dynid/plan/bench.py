@@ -22,6 +22,7 @@ from dynid.spatial import Array
 from dynid.trajectory import Trajectory, make_trajectory
 
 POSTURES = 60  # tried for each experiment
+ENOUGH = 100  # of the best choices, whose efforts are computed until one keeps its limits
 PLACES = 7  # tried for a joint that stands at several positions
 INSTANTS = 24  # of a motion at which postures are compared
 GOLDEN = 0.5 * (5.0**0.5 - 1.0)
@@ -189,7 +190,7 @@ class Bench:
             at, group = divmod(choice, len(groups))
             return [self.started(moving, grid[at, k]) for k in groups[group]]
 
-        possible = (q for q in map(postures_of, order) if self._possible(moving, q))
+        possible = (q for q in map(postures_of, order[:ENOUGH]) if self._possible(moving, q))
         postures = next(possible, postures_of(order[0]))
         full = np.concatenate([self.all_rows(moving, reads, q)[:, wanted] for q in postures])
         return postures, condition(full)
