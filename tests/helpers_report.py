@@ -11,6 +11,7 @@ from dynid.log.check import check
 from dynid.log.log import Provenance
 from dynid.report.from_estimate import report_data
 from dynid.report.page import render
+from dynid.tracking import Tracking
 from helpers_signals import log_of, truth
 
 HOSTILE = (
@@ -47,7 +48,23 @@ def estimate():
 def data():
     found, (training, unseen) = estimate()
     health = check(found.robot, [training])
-    return report_data(found, [training], [unseen], health, command="dynid identify '<u>robot</u>'")
+    return report_data(
+        found,
+        [training],
+        [unseen],
+        health,
+        others={"irls": found, "<b>ols</b>": found},
+        tracking={"identified": followed(unseen, 0.01), "<b>nominal</b>": followed(unseen, 0.2)},
+        command="dynid identify '<u>robot</u>'",
+    )
+
+
+def followed(log, error):
+    """The log's motion, and one that strays from it ever more."""
+    grows = error * (log.time - log.time[0])[:, None]
+    return Tracking(
+        joint_names=log.joint_names, times=log.time, wanted=log.position, actual=log.position + grows
+    )
 
 
 @cache

@@ -35,7 +35,7 @@ from helpers_report import HOSTILE, NAME, TRAINING, UNSEEN, Reader, data, estima
 LARGEST = 6_000_000  # bytes of a page
 SECTIONS = (
     *("verdict", "efforts", "residuals", "parameters", "correlation", "excitation"),
-    *("essential", "bodies", "health", "operations", "provenance"),
+    *("tracking", "estimators", "essential", "bodies", "health", "operations", "provenance"),
 )
 VOID = {"meta", "br", "img", "input", "link", "hr"}
 
@@ -165,6 +165,17 @@ def test_tables_are_those_of_the_json(reader):
         for row, score in zip(table, scores.values(), strict=True):
             keys = ("rmse", "percent", "percent_raw", "percent_moving", "r2")
             np.testing.assert_allclose(row[1:], [score[key] for key in keys], rtol=1e-12)
+
+
+def test_tracking_errors_are_those_of_the_joints_way(reader):
+    """An error that grows to 10 s times 0.01 and 0.2, of the way that the log goes."""
+    log = estimate()[1][1]
+    way, seconds = np.ptp(log.position, axis=0), log.time[-1] - log.time[0]
+    for row, joint_way in zip(reader.table(id="tracks"), way, strict=True):
+        np.testing.assert_allclose(row[1:], 100.0 * np.array([0.01, 0.2]) * seconds / joint_way, rtol=1e-9)
+    methods = reader.table(id="methods")
+    assert [row[0] for row in methods] == ["irls (this report)", "<b>ols</b> (this report)"]
+    assert methods[0][2:] == [score.percent for score in estimate()[0].validation[UNSEEN].values()]
 
 
 def test_links_are_those_of_the_estimate(reader):
