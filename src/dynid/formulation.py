@@ -35,7 +35,8 @@ GATHERED: tuple[Gathered, ...] = ("all", "known", "none")
 UNITS = 10  # tried, the metre among them
 WELL_APART = 1e-3  # columns closer to the others than this are poor carriers of a value
 NEGLIGIBLE = 1e-12  # of the largest value: what is left of a parameter that others have taken over
-EFFORT = 400_000  # steps of all programs that a search simplifies; an arm of 7 joints needs about 100_000
+EFFORT = 200_000  # steps of all programs that a search simplifies: seconds for an arm of 6 joints
+RECORDING = 8  # times cheaper than simplifying is recording
 PROMISING = 1.02  # how much longer than the best so far a program may be before simplification to be worth it
 
 Written: TypeAlias = Style | CompoundStyle
@@ -137,6 +138,7 @@ class _Search:
             if geometry not in self._arranged:
                 self._arranged[geometry] = arrange(*self.given, geometry)
             self._recorded[choice] = self.trace(*self._arranged[geometry], choice.style)
+            self._left -= len(self._recorded[choice].live) // RECORDING
         return self._recorded[choice]
 
     def _simple(self, choice: Choice) -> tuple[Program, int]:
