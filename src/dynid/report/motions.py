@@ -80,14 +80,15 @@ def tracks(tracking: Mapping[str, Tracking], robot: Robot) -> Figure:
     shares, height = domains([TRACK] * robot.dof)
     names = labels(robot.joint_names)
     first = next(iter(tracking.values()))
-    curves = {"desired": (first.times, first.wanted, "@measured", 4.0)}
+    curves = {"desired": (first.times, first.wanted, {"color": "@measured", "width": 4.0})}
     for k, (name, run) in enumerate(tracking.items()):
-        curves[in_figure(name)] = (run.times, run.actual, SERIES[k % len(SERIES)], 1.6)
+        look = {"color": SERIES[k % len(SERIES)], "width": 1.8, "dash": DASHES[k % len(DASHES)]}
+        curves[in_figure(name)] = (run.times, run.actual, look)
     data: list[Trace] = []
     axes: dict[str, Any] = {}
     notes: list[dict[str, Any]] = []
     for j in range(robot.dof):
-        for name, (times, positions, colour, width) in curves.items():
+        for name, (times, positions, look) in curves.items():
             data.append(
                 {
                     "type": "scatter",
@@ -98,7 +99,7 @@ def tracks(tracking: Mapping[str, Tracking], robot: Robot) -> Figure:
                     "name": name,
                     "legendgroup": name,
                     "showlegend": j == 0,
-                    "line": {"color": colour, "width": width},
+                    "line": look,
                     "hovertemplate": f"{name} %{{y:.4g}}<extra></extra>",
                 }
             )
