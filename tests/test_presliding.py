@@ -113,3 +113,15 @@ def test_a_real_arm_remembers() -> None:
     assert 1e-4 <= chosen.choices["presliding"] <= 5e-4
     for joint in robot.joint_names[3:]:
         assert chosen.validate(unseen)[joint].percent < step.validate(unseen)[joint].percent / 1.2
+
+
+def test_a_delay_is_not_taken_for_memory() -> None:
+    """Late efforts turn late, too; but so do those of gravity and inertia."""
+    known = arm("planar2", seed=2)
+    motion = waves(known.robot, seconds=24.0, size=0.6)
+    steep = replace(known.model.friction, width=1e-3)
+    log = log_of(replace(known, model=replace(known.model, friction=steep)), motion, effort_noise=0.01)
+    late = np.stack([np.interp(log.time - 0.015, log.time, tau) for tau in log.effort.T], axis=1)
+    found = identify(known.robot, replace(log, effort=late), cutoff_hz=8.0)
+    assert found.choices["delay_s"] == pytest.approx(0.015, abs=2e-3)
+    assert found.choices["presliding"] == 0.0

@@ -1,6 +1,6 @@
 """From a robot and its logs to an estimate: all choices, the fit, and what it is worth.
 
-    logs -> samples, with one cut-off -> friction's width or presliding -> delay
+    logs -> samples, with one cut-off -> friction's width -> delay -> presliding
          -> further terms, if asked for -> prior's weight                          (`prepared`)
          -> the fit -> uncertainty, scores, verdict -> a physical set, if asked for
 

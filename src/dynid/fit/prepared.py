@@ -50,11 +50,13 @@ def prepare_problem(robot: Robot, logs: Sequence[Log], options: Options, say: Re
         **({} if options.width is None else {"width": options.width}),
         presliding=options.presliding or 0.0,
     )
-    system, shape = _shaped(system_of(robot, terms), samples, options, notes, say)
-    samples = [system.remembering(one) for one in samples]
-    delay = _delay(system, samples, options, notes, say)
+    system, shape = _stepped(system_of(robot, terms), samples, options, notes, say)
+    delay = _delay(system, [system.remembering(one) for one in samples], options, notes, say)
     if delay.significant:
         samples = [advanced(one, delay.seconds) for one in samples]
+        system, shape = _stepped(system, samples, options, notes, say)  # which a delay had blurred
+    system, shape = _remembering(system, shape, samples, options, notes, say)
+    samples = [system.remembering(one) for one in samples]
     if options.purpose == "prediction" and options.friction == "auto":
         say("trying further friction terms")
         system, tried = choose_further(system, samples)
@@ -107,31 +109,44 @@ def _sources(samples: Sequence[Samples]) -> str:
     return ", ".join(one.provenance.source for one in samples)
 
 
-def _shaped(
+def _stepped(
     system: System, samples: Sequence[Samples], options: Options, notes: dict[str, Any], say: Report
 ) -> tuple[System, Choice | None]:
-    """The system with the shape of Coulomb friction, given or chosen, and the choice that decided.
-
-    First the width of its step; then the distance of presliding, which stands in for the step if it pays.
-    """
-    shape: Choice | None = None
+    """The system with the width of Coulomb friction's step, given or chosen, and the choice."""
+    choice: Choice | None = None
     if options.width is not None:
         notes["width_choice"] = "given"
     elif "Fc" in system.terms.friction:
         say("choosing the width of Coulomb friction")
-        shape = choose_width(system, samples)
-        notes["width_choice"] = str(shape)
-        system = system.shaped(replace(system.terms, width=shape.value))
+        choice = choose_width(system, samples)
+        notes["width_choice"] = str(choice)
+        system = system.shaped(replace(system.terms, width=choice.value))
+    notes["width"] = system.terms.width
+    return system, choice
+
+
+def _remembering(
+    system: System,
+    width: Choice | None,
+    samples: Sequence[Samples],
+    options: Options,
+    notes: dict[str, Any],
+    say: Report,
+) -> tuple[System, Choice | None]:
+    """The system with the distance of presliding, given or chosen, and the choice that shaped friction.
+
+    It stands in for the step if it pays; efforts that are late turn late, too, so delays go first.
+    """
     if options.presliding is not None:
         notes["presliding_choice"] = "given"
-    elif shape is not None:
+    elif width is not None:
         say("choosing the distance of presliding")
         choice = choose_presliding(system, samples)
         notes["presliding_choice"] = str(choice)
         if choice.value:
-            shape, system = choice, system.shaped(replace(system.terms, presliding=choice.value))
-    notes["width"], notes["presliding"] = system.terms.width, system.terms.presliding
-    return system, shape
+            width, system = choice, system.shaped(replace(system.terms, presliding=choice.value))
+    notes["presliding"] = system.terms.presliding
+    return system, width
 
 
 def _delay(
