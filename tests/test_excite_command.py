@@ -2,6 +2,9 @@
 
 import csv
 import json
+import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -338,3 +341,17 @@ def test_linear_algebra_gets_its_threads_back():
     with single_thread():
         assert all(get() == 1 for get, _ in _libraries())
     assert [get() for get, _ in _libraries()] == before
+
+
+def test_ctrl_c_leaves_a_file_and_says_why(tmp_path):
+    file = tmp_path / "t.csv"
+    command = [sys.executable, "-u", "-m", "dynid", "excite", "panda", "--starts", "5000", "-o", str(file)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    while "start" not in process.stderr.readline():  # the search has begun
+        pass
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "interrupted after" in err
+    assert "kept at every instant" in out
+    assert len(file.read_text().splitlines()) == 1002
