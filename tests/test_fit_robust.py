@@ -7,10 +7,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from scipy.integrate import quad
+from scipy.stats import norm
 
 from dynid.errors import ArgumentError
 from dynid.fit.reduction import Reduction, reduce
-from dynid.fit.robust import TUNING, loss_weights, robust, row_residuals, spreads
+from dynid.fit.robust import (
+    TUNING,
+    loss_slopes,
+    loss_weights,
+    overconfidence,
+    robust,
+    row_residuals,
+    spreads,
+)
 from dynid.fit.solve import Prior, weighted
 from dynid.log.prepare import prepare
 from helpers_fit import arm, log_of, samples_of, stacked, waves
@@ -37,6 +47,23 @@ def spoiled():
 def test_weights_are_those_of_statsmodels(loss):
     u = np.linspace(-10.0, 10.0, 401)
     assert loss_weights(u, loss) == pytest.approx(NORMS[loss].weights(u), abs=1e-12)
+
+
+@pytest.mark.parametrize("loss", TUNING)
+def test_slopes_are_those_of_statsmodels(loss):
+    u = np.linspace(-10.0, 10.0, 402)
+    found = loss_slopes(loss_weights(u, loss), loss)
+    assert found == pytest.approx(NORMS[loss].psi_deriv(u), abs=1e-9)
+
+
+def test_deviations_know_that_weights_were_chosen():
+    """Of normal residuals Huber's weights keep .96 of the rows' weight, but only .82 of their pull."""
+    u = np.random.default_rng(0).normal(size=200_000)
+    inner = 2.0 * norm.cdf(1.345) - 1.0
+    outer = 1.345 * quad(lambda x: 2.0 * norm.pdf(x) / x, 1.345, np.inf)[0]
+    expected = (inner + outer) / inner
+    assert overconfidence([loss_weights(u, "huber")], "huber") == pytest.approx(expected, rel=0.01)
+    assert overconfidence([np.ones((5, 2)), np.zeros((3, 2))], "huber") == 1.0
 
 
 @pytest.mark.parametrize("loss", TUNING)

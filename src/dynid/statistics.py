@@ -52,6 +52,12 @@ class Uncertainty:
     def std(self) -> Array:
         return deviations(self.covariance)
 
+    def scaled(self, factor: float) -> Uncertainty:
+        """With deviations so many times as large."""
+        return replace(
+            self, covariance=frozen(factor**2 * self.covariance), white=frozen(factor**2 * self.white)
+        )
+
     def widened(self, more: Array) -> Uncertainty:
         """With a further covariance (p, p), of something else than noise."""
         return replace(self, covariance=frozen(self.covariance + more))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from dynid.errors import ArgumentError, choices
@@ -13,7 +13,7 @@ from dynid.fit.instrumental import instrumental, projected_runs
 from dynid.fit.momentum import reduce_momentum
 from dynid.fit.one_joint_logs import one_joint
 from dynid.fit.reduction import Reduction, reduce, total
-from dynid.fit.robust import Loss, robust
+from dynid.fit.robust import Loss, overconfidence, robust
 from dynid.fit.solve import Prior, Solution, ordinary, weighted
 from dynid.fit.system import System
 from dynid.fit.total import fit_total
@@ -95,7 +95,9 @@ def _robust(loss: Loss) -> Callable[[Problem], Answer]:
         pairs = list(zip(problem.logs, found.weights, strict=True))
         reduction = total([reduce(system, samples, weights=weights) for samples, weights in pairs])
         equations = [runs.torque_runs(system, samples, weights) for samples, weights in pairs]
-        return _answer(reduction, found.solution, equations, {"rounds": str(found.rounds)})
+        answer = _answer(reduction, found.solution, equations, {"rounds": str(found.rounds)})
+        more = overconfidence(found.weights, loss)
+        return replace(answer, uncertainty=answer.uncertainty.scaled(more))
 
     return estimator
 

@@ -81,6 +81,24 @@ def loss_weights(u: Array, loss: Loss) -> Array:
     return np.where(size <= c, (1.0 - np.minimum(size / c, 1.0) ** 2) ** 2, 0.0)
 
 
+def loss_slopes(weights: Array, loss: Loss) -> Array:
+    """d(w u)/du, by how much rows of these weights still pull, any shape; of rows left out 0."""
+    if loss == "huber":
+        return np.where(weights >= 1.0, 1.0, 0.0)
+    root = np.sqrt(weights)  # 1 - (u / c)^2
+    return root * (5.0 * root - 4.0)
+
+
+def overconfidence(weights: Sequence[Array], loss: Loss) -> float:
+    """Deviations by those that least squares with these weights believes in, [Huber1981], Section 7.6.
+
+    Least squares takes weights for given; here they fall where a residual grows.
+    """
+    every = np.concatenate([w.ravel() for w in weights])
+    pull = float(loss_slopes(every, loss).sum())
+    return float(every.sum()) / pull if pull > 0.0 else 1.0
+
+
 def spreads(residuals: Array, weights: Array) -> Array:
     """Robust deviations (n,) of residuals (M, n), rows of weight 0 left out."""
     found = np.ones(residuals.shape[1])
