@@ -27,7 +27,7 @@ WEIGHTS = (1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1)
 CLEARLY = 0.98  # times the error of the simpler choice: what a less simple one must reach
 WORTH = 0.95  # the same for friction that remembers, and for further friction terms, one after the other
 ILL = 1e4  # condition with columns of one length
-LONGEST_GUARDS = 6.0  # a fold must be this many guards long
+LONGEST_GUARDS = 4.0  # a fold must be this many guards long
 FILTER_PERIODS = 1.5  # of the cut-off, that the parallel filter reaches to each side
 
 
