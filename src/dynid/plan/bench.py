@@ -22,7 +22,7 @@ from dynid.spatial import Array
 from dynid.trajectory import Trajectory, make_trajectory
 
 POSTURES = 60  # tried for each experiment
-ENOUGH = 100  # of the best choices, whose efforts are computed until one keeps its limits
+ENOUGH = 40  # of the best choices, whose efforts are computed until one keeps its limits
 PLACES = 7  # tried for a joint that stands at several positions
 INSTANTS = 24  # of a motion at which postures are compared
 GOLDEN = 0.5 * (5.0**0.5 - 1.0)

@@ -8,6 +8,7 @@ together with the acceleration, and it has nothing above `HIGHEST_HZ`. The step 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, get_args
 
 import numpy as np
@@ -63,6 +64,7 @@ def critically_damped(t: ArrayLike, start: float, step: float, sigma: float) -> 
     return q, step * sigma**2 * t * decay, step * (1.0 - sigma * t) * sigma**2 * decay
 
 
+@lru_cache(maxsize=512)  # the same few are asked for at every posture
 def move(kind: Kind, reach: Reach, rate_hz: float, scale: float = 1.0) -> Move:
     """A ready motion of one joint within its reach, sampled at a rate; a `scale` below 1 makes it gentler."""
     if kind not in KINDS:
