@@ -40,9 +40,8 @@ Report = Callable[[str], None]
 MOTIONS = ((20.0, 8), (20.0, 8), (10.0, 5))  # period in s and harmonics: two for training, one for validation
 STARTS = 3
 CUTOFF_HZ = 12.0  # far above the 0.5 Hz of the motions, so that reversals of friction stay short
-CHOSEN = (
-    "irls"  # samples next to a reversal of Coulomb friction are outliers of any filter: let them weigh less
-)
+# Samples beside a reversal of Coulomb friction are outliers of any filter: they should weigh less.
+CHOSEN = "irls"
 OTHERS = ("ols", "wls", "iv", "energy")
 SEARCH = 30_000  # steps of programs that the search for cheap code may simplify: seconds
 
