@@ -262,9 +262,7 @@ def gradient(output: Scalar, wrt: Sequence[Expr]) -> list[Scalar]:
             case ("bell", a):
                 accumulate(a, -2.0 * (bar * Expr(graph, a, 1) * Expr(graph, k, 1)))
             case ("root", _):
-                raise ValueError(
-                    "the root of |x| has no slope at 0"
-                )
+                raise ValueError("the root of |x| has no slope at 0")
             case _:  # constants and inputs depend on nothing, and a sign is constant in pieces
                 pass
     return [x.sign * adjoint.get(x.node, 0.0) for x in wrt]
