@@ -335,8 +335,8 @@ def _best(
     if best is None or not best.certificate.safe:
         closest = f" (of the last one: {best.certificate.worst(setting.bounds.names)})" if best else ""
         raise ArgumentError(
-            f"no motion within the limits was found{closest}: give a start pose far from what is in the "
-            "way, a larger box, more time or higher limits"
+            f"no motion within the limits was found{closest}: give a start pose at which the robot can rest "
+            "with little effort and far from what is in the way, a larger box, or higher limits"
         )
     return best
 

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from dynid.errors import ArgumentError
-from dynid.excite.certificate import Certificate, certify
+from dynid.excite.certificate import certify
 from dynid.excite.criteria import Criterion
 from dynid.excite.effort import Effort
 from dynid.excite.limits import Bounds
@@ -30,7 +30,16 @@ SPARED = 1e-3  # of every limit, for controllers that interpolate between rows i
 TOLERANCE = 1e-9  # of the criterion's logarithm
 SHORT = ((2.0, 200),)  # power of the criterion, iterations
 REFINEMENT = ((2.0, 1000), (6.0, 1000), (20.0, 2000))
-SHRUNKEN = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85)  # of the points' distances from the start pose
+SHARES = (
+    1.0,
+    0.9,
+    0.8,
+    0.65,
+    0.5,
+    0.3,
+    0.15,
+)  # of the points' distances from the start pose and of the speed
+POSES = 500  # that are tried where the robot cannot rest in the usual one
 BENDS = 40  # halvings in search of the largest speed
 
 
@@ -153,25 +162,45 @@ class Points:
         """
         q, qd = self.points(x)
         rest = self._rest()
-        end = rest if self.end is None else self.end
-        found = Candidate(self._joined(q, qd, rest, end), Certificate(), [q, qd])
-        for share in SHRUNKEN:
-            closer, slower = rest + (1.0 - share) * (q - rest), (1.0 - share) * qd
-            trajectory = self._joined(closer, slower, rest, end)
+        found = None
+        for share in SHARES:
+            motion = [rest + share * (q - rest), share * qd]
+            trajectory = self._joined(motion[0], motion[1], rest, share)
             certificate = certify(trajectory, self.limits, self.effort, self.space)
-            found = Candidate(trajectory, certificate, [closer, slower])
+            found = Candidate(trajectory, certificate, motion)
             if certificate.safe:
                 break
+        assert found is not None
         return found
 
-    def _joined(self, q: Array, qd: Array, rest: Array, end: Array) -> Trajectory:
+    def _joined(self, q: Array, qd: Array, rest: Array, share: float) -> Trajectory:
+        """From rest through the points to rest, with this share of the largest speed."""
         still = np.zeros((1, self.dof))
+        end = rest if self.end is None else self.end
+        bounds = replace(
+            self.bounds,
+            velocity=share * self.bounds.velocity,
+            acceleration=share**2 * self.bounds.acceleration,
+            jerk=share**3 * self.bounds.jerk,
+        )
         passed = np.vstack([rest, q, end]), np.vstack([still, qd, still])
-        return make_trajectory(self.limits.names, *join(*passed, self.bounds, 1.0 / self.rate_hz))
+        times, q, qd, qdd = join(*passed, bounds, 1.0 / self.rate_hz)
+        return make_trajectory(self.limits.names, times, q, qd, qdd)
 
     def _rest(self) -> Array:
-        """The pose at the beginning, (n,)."""
+        """The pose at the beginning, (n,): zero or the middle, or else one where the robot can rest."""
         if self.start is not None:
             return self.start
         inside = (self.limits.lower <= 0.0) & (self.limits.upper >= 0.0)
-        return np.where(inside, 0.0, self.limits.middle)
+        usual = np.where(inside, 0.0, self.limits.middle)
+        others = np.random.default_rng(0).uniform(self.bounds.lower, self.bounds.upper, (POSES, self.dof))
+        poses = np.vstack([usual, others])
+        excess = np.full(len(poses), -1.0)
+        if self.effort is not None:
+            still = np.zeros_like(poses)
+            held = np.abs(self.effort.recorded.values([poses, still, still])) + self.effort.friction(still)
+            excess = np.maximum(excess, (held / self.bounds.effort - 1.0).max(axis=1))
+        if self.space is not None and len(self.space.sizes):
+            clear = self.space.clearances.values([poses]) / self.space.sizes
+            excess = np.maximum(excess, -clear.min(axis=1))
+        return usual if excess[0] <= 0.0 else poses[int(np.argmin(excess))]

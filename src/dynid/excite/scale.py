@@ -66,8 +66,8 @@ def _finer(trajectory: Trajectory, parts: int) -> tuple[Array, list[Array]]:
 def fastest(trajectory: Trajectory, bounds: Bounds, effort: Effort | None, space: Space | None) -> float:
     """The largest factor for the speed that keeps all limits.
 
-    Velocities, accelerations and jerks say it at once; efforts, which gravity keeps from growing with the
-    speed alone, are tried.
+    Velocities, accelerations and jerks say it almost at once; efforts, which gravity keeps from growing with
+    the speed alone, are tried.
     """
     tiny = np.finfo(float).tiny
     ratios: list[float] = []
@@ -76,8 +76,6 @@ def fastest(trajectory: Trajectory, bounds: Bounds, effort: Effort | None, space
             most = enclosure(trajectory, order).size.max(axis=0)
             ratios.append(float((limit / np.maximum(most, tiny)).min()) ** (1.0 / order))
     high = (1.0 - SPARED) * min(ratios)
-    if effort is None:
-        return high
 
     def safe(factor: float) -> bool:
         return certify(at_factor(trajectory, factor), bounds, effort, space).safe
