@@ -75,6 +75,7 @@ def test_it_keeps_its_promises():
     assert all(found["claims"].values())
     for joint in found["validation"].values():
         assert joint["rmse"] <= 1.3 * joint["floor"]
+        assert 0.9 < joint["torque_error_over_noise"] <= 1.3
     worst = {name: entry["worst_percent"] for name, entry in found["tracking"].items()}
     assert worst["identified"] <= 1.2 * worst["true"]
     assert worst["identified"] <= worst["nominal"] / 3.0

@@ -26,7 +26,7 @@ from dynid.log.log import Log
 from dynid.log.read import read_log
 from dynid.log.write import write_log
 from dynid.model import DynamicModel, model_of
-from dynid.plant.simulation import FRICTION_WIDTH, run
+from dynid.plant.simulation import FRICTION_WIDTH, Run, run
 from dynid.report.from_estimate import operations_of, report_data
 from dynid.report.page import write_report
 from dynid.robot import Robot
@@ -67,7 +67,7 @@ class _Chain:
         base = base_parameters(nominal, armature=True, friction=True, offset=True)
         self.say(f"1/8 {arm.name}: {base.count} of {len(base.columns)} parameters can be told apart")
         motions = self._motions(nominal)
-        training, unseen, noise = self._logs(arm, nominal, [one.trajectory for one in motions])
+        training, unseen, simulated = self._logs(arm, nominal, [one.trajectory for one in motions])
         health = check(nominal, training)
         self.say(f"4/8 health check: the logs are {health.verdict}")
         estimators = self._estimators(nominal, training, unseen)
@@ -82,7 +82,8 @@ class _Chain:
             verdict=health.verdict,
             estimators=estimators,
             chosen=CHOSEN,
-            noise=noise,
+            noise=_noise(simulated),
+            error=_error(estimate, simulated),
             floor=_floor(arm, unseen),
             operations=generated,
             tracking=tracking,
@@ -112,18 +113,17 @@ class _Chain:
         self.say(f"2/8 exciting trajectories within all limits: condition numbers {conditions}")
         return found
 
-    def _logs(self, arm: Robot, nominal: Robot, motions: list[Trajectory]) -> tuple[list[Log], Log, Array]:
-        """The arm's logs along the motions, written and read again; of the last the torque noise, too."""
+    def _logs(self, arm: Robot, nominal: Robot, motions: list[Trajectory]) -> tuple[list[Log], Log, Run]:
+        """The arm's logs along the motions, written and read again; of the last what is behind it, too."""
         logs: list[Log] = []
-        noise = np.zeros(arm.dof)
+        runs: list[Run] = []
         for k, motion in enumerate(motions):
             self.say(f"3/8 simulating motion {k + 1} of {len(motions)} ({motion.times[-1]:.0f} s) ...")
-            simulated = run(arm, motion, setup(nominal), seed=self.seed + k)
-            noise = NOISE * np.sqrt(np.mean(simulated.truth.effort**2, axis=0))
+            runs.append(run(arm, motion, setup(nominal), seed=self.seed + k))
             path = self.directory / LOG.format(k + 1)
-            write_log(simulated.log, path, force=self.force)
+            write_log(runs[-1].log, path, force=self.force)
             logs.append(read_log(path, nominal))
-        return logs[:-1], logs[-1], noise
+        return logs[:-1], logs[-1], runs[-1]
 
     def _estimators(self, nominal: Robot, training: list[Log], unseen: Log) -> dict[str, Estimate]:
         """Several estimators on the same logs; the others take over what the first has chosen from them."""
@@ -181,6 +181,23 @@ def _with_sign(model: Estimate | Robot) -> DynamicModel:
     """A model whose Coulomb friction has the sign of the velocity, as in code for controllers."""
     found = model.model if isinstance(model, Estimate) else model_of(model)
     return replace(found, friction=replace(found.friction, width=0.0, presliding=0.0))
+
+
+def _noise(simulated: Run) -> Array:
+    """Standard deviation of the torque noise in a log, (n,)."""
+    return NOISE * np.sqrt(np.mean(simulated.truth.effort**2, axis=0))
+
+
+def _error(estimate: Estimate, simulated: Run) -> Array:
+    """RMS of measured less identified torques along the motion as it really was, (n,).
+
+    Friction turns where it turns in the simulation: what happens there is not in the logs.
+    """
+    log, motion = simulated.log, simulated.truth.at(simulated.log.stamp_ns)
+    friction = replace(estimate.friction, width=FRICTION_WIDTH, presliding=0.0)
+    torques = replace(estimate.model, friction=friction).efforts(motion.q, motion.qd, motion.qdd)
+    assert log.effort is not None
+    return np.sqrt(np.mean((log.effort - torques) ** 2, axis=0))
 
 
 def _floor(arm: Robot, log: Log) -> Array:
