@@ -157,7 +157,7 @@ def test_provenance_holds_the_hash_and_the_choices(tmp_path: Path) -> None:
     assert log.provenance.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert dict(log.provenance.options) == {
         "effort": "current",
-        "gain": "10,0.10000000000000001,-3",
+        "gain": "10,0.1,-3",
         "sign": "1,1,-1",
         "positions": "joint",
         "angles": "degrees",

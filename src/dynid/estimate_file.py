@@ -18,7 +18,7 @@ import numpy as np
 
 from dynid import __version__
 from dynid.commands.output import plain
-from dynid.errors import ArgumentError, DynidError, quote
+from dynid.errors import ArgumentError, DynidError, quote_path
 from dynid.estimate import Estimate, RobotSource
 from dynid.files import whole_file
 from dynid.fit.judge import Status
@@ -122,7 +122,7 @@ def load_estimate(path: str | os.PathLike[str]) -> Estimate:
     try:
         return _estimate(JsonRecord.of(parsed, "the file"))
     except DynidError as problem:
-        raise ArgumentError(f"{quote(path)} is no estimate of dynid: {problem}") from problem
+        raise ArgumentError(f"{quote_path(path)} is no estimate of dynid: {problem}") from problem
 
 
 def _estimate(file: JsonRecord) -> Estimate:

@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 
-from dynid.errors import ArgumentError, quote
+from dynid.errors import ArgumentError, quote_path
 
 
 @contextmanager
@@ -36,11 +36,11 @@ def directory_for(name: str | os.PathLike[str], files: Iterable[str], *, force: 
     """The directory `name`, made if it is not there; refused if it has one of these files already."""
     directory = Path(name)
     if directory.exists() and not directory.is_dir():
-        raise ArgumentError(f"{quote(name)} is a file; a directory is needed for the results")
+        raise ArgumentError(f"{quote_path(name)} is a file; a directory is needed for the results")
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
-        raise ArgumentError(f"{quote(name)} cannot be made: {problem.strerror or problem}") from problem
+        raise ArgumentError(f"{quote_path(name)} cannot be made: {problem.strerror or problem}") from problem
     for file in files:
         refuse_existing(directory / file, force)
     return directory
@@ -50,16 +50,16 @@ def refuse_existing(target: Path, force: bool) -> None:
     """Raise if there is something at `target` that must not be overwritten."""
     if not target.parent.is_dir():
         raise ArgumentError(
-            f"{quote(target)} cannot be written: there is no directory {quote(target.parent)}"
+            f"{quote_path(target)} cannot be written: there is no directory {quote_path(target.parent)}"
         )
     if target.is_dir():
-        raise ArgumentError(f"{quote(target)} is a directory; the name of a file is needed")
+        raise ArgumentError(f"{quote_path(target)} is a directory; the name of a file is needed")
     if target.exists() and not force:
-        raise ArgumentError(f"{quote(target)} exists; --force (force=True) overwrites it")
+        raise ArgumentError(f"{quote_path(target)} exists; --force (force=True) overwrites it")
 
 
 def _not_written(target: Path, problem: OSError) -> ArgumentError:
-    return ArgumentError(f"{quote(target)} cannot be written: {problem.strerror or problem}")
+    return ArgumentError(f"{quote_path(target)} cannot be written: {problem.strerror or problem}")
 
 
 def _umask() -> int:

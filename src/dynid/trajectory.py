@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dynid.errors import ArgumentError, choices, quote
+from dynid.errors import ArgumentError, choices, quote, quote_path
 from dynid.files import whole_file
 from dynid.log.delimited import open_delimited
 from dynid.log.table import Rows, Table
@@ -144,7 +144,7 @@ def read_trajectory(path: str | os.PathLike[str], robot: Robot) -> Trajectory:
         _check_names(table, columns, robot)
         blocks = list(table.blocks(columns, _CHUNK))
     except OSError as problem:
-        raise ArgumentError(f"{quote(path)} cannot be read: {problem.strerror or problem}") from problem
+        raise ArgumentError(f"{quote_path(path)} cannot be read: {problem.strerror or problem}") from problem
     rows = np.concatenate([block.rows for block in blocks])
     arrays = {
         group: np.column_stack([np.concatenate([block.columns[name] for block in blocks]) for name in names])

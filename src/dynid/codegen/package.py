@@ -13,7 +13,7 @@ from dynid.codegen.listing import Listing
 from dynid.codegen.scripts import casadi_module, jax_module, matlab_function, python_module
 from dynid.codegen.self_test import self_test
 from dynid.codegen.two_rates import two_rates
-from dynid.errors import ArgumentError, choices, quote
+from dynid.errors import ArgumentError, choices, quote_path
 from dynid.files import refuse_existing
 
 TARGETS = {
@@ -71,7 +71,7 @@ def names_of(prefix: str, targets: Sequence[str]) -> list[str]:
 def refuse_present(directory: Path, names: Sequence[str], force: bool) -> None:
     """Raise if something in the directory must not be overwritten, or if it can be no directory."""
     if directory.exists() and not directory.is_dir():
-        raise ArgumentError(f"{quote(directory)} is not a directory; -o needs the name of one")
+        raise ArgumentError(f"{quote_path(directory)} is not a directory; -o needs the name of one")
     for name in names:
         target = directory / name
         if target.exists():
@@ -92,5 +92,5 @@ def write(directory: Path, files: Mapping[str, str], *, force: bool = False) -> 
                 os.replace(Path(scratch, str(number)), target)
     except OSError as problem:
         raise ArgumentError(
-            f"{quote(directory)} cannot be written: {problem.strerror or problem}"
+            f"{quote_path(directory)} cannot be written: {problem.strerror or problem}"
         ) from problem

@@ -12,7 +12,7 @@ import numpy as np
 
 from dynid.codegen.runtime import FIXED, Runtime
 from dynid.codegen.variables import read_variables
-from dynid.errors import ArgumentError, quote
+from dynid.errors import ArgumentError, quote, quote_path
 from dynid.formats.dyn import is_dyn
 from dynid.formats.load import load_robot
 from dynid.model import DynamicModel, model_of
@@ -60,7 +60,8 @@ def _read_estimate(path: Path) -> Source:
     estimate = dynid.load_estimate(path)
     if estimate.status == "failed":
         raise ArgumentError(
-            f"{quote(path)}: the identification failed, so there is no model: {' '.join(estimate.advice)}"
+            f"{quote_path(path)}: the identification failed, so there is no model: "
+            f"{' '.join(estimate.advice)}"
         )
     notes: tuple[str, ...] = ()
     if estimate.status != "trusted":

@@ -8,7 +8,7 @@ from typing import Any
 
 from dynid.commands.logs import read_with
 from dynid.commands.output import print_json, remark
-from dynid.errors import ArgumentError, quote
+from dynid.errors import ArgumentError, quote_path
 from dynid.excite.joint_trajectory import write_joint_trajectory
 from dynid.excite.optimise import Excitation, exciting_trajectory, judged
 from dynid.excite.options import Options
@@ -28,7 +28,8 @@ def run(options: argparse.Namespace) -> int:
     for file in outputs:
         if file.suffix.lower() not in FORMATS:
             raise ArgumentError(
-                f"{quote(file)}: a trajectory is written as .csv, or as .yaml for ROS 2 (JointTrajectory)"
+                f"{quote_path(file)}: a trajectory is written as .csv, or as .yaml for ROS 2 "
+                "(JointTrajectory)"
             )
     robot = load_robot(options.robot, gravity=options.gravity, joints=options.joints)
     chosen = {name: getattr(options, name) for name in OPTIONS if hasattr(options, name)}

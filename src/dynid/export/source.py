@@ -6,7 +6,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from dynid.errors import RobotError, quote
+from dynid.errors import RobotError, quote_path
 from dynid.estimate import RobotSource
 from dynid.formats.xml_source import parse_xml, read_bounded
 
@@ -34,11 +34,11 @@ def checked_source(known: RobotSource | None, path: str | os.PathLike[str] | Non
         return known
     given = read_source(path)
     if known is None:
-        raise RobotError(f"{quote(path)}: the estimate does not say which file its robot came from")
+        raise RobotError(f"{quote_path(path)}: the estimate does not say which file its robot came from")
     if given.sha256 != known.sha256:
         raise RobotError(
-            f"{quote(path)} is not the file that was identified: its SHA-256 is {given.sha256[:SHOWN]}..., "
-            f"that of the estimate's {known.sha256[:SHOWN]}...; leave --original away to patch the text that "
-            "the estimate carries, or identify with this file"
+            f"{quote_path(path)} is not the file that was identified: its SHA-256 is "
+            f"{given.sha256[:SHOWN]}..., that of the estimate's {known.sha256[:SHOWN]}...; leave --original "
+            "away to patch the text that the estimate carries, or identify with this file"
         )
     return given

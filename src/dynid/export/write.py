@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from dynid.errors import ArgumentError, choices, quote
+from dynid.errors import ArgumentError, choices, quote_path
 from dynid.estimate import Estimate
 from dynid.export.dh_toml import write_dh_toml
 from dynid.export.exported import Exported, refuse_impossible
@@ -89,7 +89,7 @@ def format_of(path: str | os.PathLike[str]) -> Format:
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise ArgumentError(
-            f"{quote(path)}: --format is needed, one of {', '.join(FORMATS)}: the suffix does not tell"
+            f"{quote_path(path)}: --format is needed, one of {', '.join(FORMATS)}: the suffix does not tell"
         )
     return SUFFIXES[suffix]
 

@@ -16,7 +16,7 @@ from typing import TypeVar, cast
 
 import numpy as np
 
-from dynid.errors import ArgumentError, RobotError, choices, quote
+from dynid.errors import ArgumentError, RobotError, choices, quote, quote_path
 from dynid.spatial import Array, frozen
 
 LONGEST_TEXT = 100_000
@@ -32,13 +32,13 @@ def read_json(path: str | os.PathLike[str], largest: int, what: str) -> object:
         with Path(path).open("rb") as file:
             data = file.read(largest + 1)
     except OSError as problem:
-        raise ArgumentError(f"{quote(path)} cannot be read: {problem.strerror or problem}") from problem
+        raise ArgumentError(f"{quote_path(path)} cannot be read: {problem.strerror or problem}") from problem
     if len(data) > largest:
-        raise ArgumentError(f"{quote(path)}: larger than {largest >> 20} MiB, so not {what}")
+        raise ArgumentError(f"{quote_path(path)}: larger than {largest >> 20} MiB, so not {what}")
     try:
         return json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as problem:
-        raise ArgumentError(f"{quote(path)}: not JSON: {problem}") from problem
+        raise ArgumentError(f"{quote_path(path)}: not JSON: {problem}") from problem
 
 
 @dataclass(frozen=True, slots=True)

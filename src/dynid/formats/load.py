@@ -10,7 +10,7 @@ from typing import cast
 
 import numpy as np
 
-from dynid.errors import ArgumentError, RobotError, choices, quote
+from dynid.errors import ArgumentError, RobotError, choices, quote, quote_path
 from dynid.formats.dh_toml import parse_dh_toml, read_dh_toml
 from dynid.formats.dyn import is_dyn, read_dyn
 from dynid.formats.mjcf import read_mjcf
@@ -43,6 +43,11 @@ def load_robot(
     suffix = path.suffix.lower()
     if suffix not in READERS and is_dyn(path):
         suffix = ".dyn"
+    if suffix not in READERS and path.name != os.fspath(source):
+        raise RobotError(
+            f"{quote_path(source)}: a robot's file ends in one of {', '.join(READERS)}; "
+            f"built in are {', '.join(BUILT_IN)}"
+        )
     if suffix not in READERS:
         raise RobotError(f"robot {choices(source, BUILT_IN)} A path must end in one of {', '.join(READERS)}.")
     return READERS[suffix](path, gravity=gravity, joints=joints)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynid.errors import ArgumentError, MissingExtraError, choices, quote
+from dynid.errors import ArgumentError, MissingExtraError, choices, quote_path
 from dynid.files import whole_file
 from dynid.log.log import Log
 from dynid.spatial import Array
@@ -40,7 +40,7 @@ def check_log_path(path: str | os.PathLike[str]) -> None:
 def _writer(path: str | os.PathLike[str]) -> Callable[[Log, Path], None]:
     suffix = Path(path).suffix.lower()
     if suffix not in WRITERS:
-        raise ArgumentError(f"log {quote(path)}: the suffix {choices(suffix, WRITERS)}")
+        raise ArgumentError(f"log {quote_path(path)}: the suffix {choices(suffix, WRITERS)}")
     return WRITERS[suffix]
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-from dynid.errors import ArgumentError, quote
+from dynid.errors import ArgumentError, quote_path
 from dynid.estimate import RobotSource
 from dynid.fit.judge import listed
 from dynid.formats.json_record import JsonRecord
@@ -58,8 +58,8 @@ def read_bounds(path: str | Path) -> Bounds:
     try:
         parsed = tomllib.loads(read_bounded(Path(path)).decode("utf-8"))
     except (ValueError, RecursionError) as problem:
-        raise ArgumentError(f"{quote(path)}: not valid TOML: {problem}") from problem
-    file = JsonRecord.of(parsed, quote(path))
+        raise ArgumentError(f"{quote_path(path)}: not valid TOML: {problem}") from problem
+    file = JsonRecord.of(parsed, quote_path(path))
     file.refuse_unknown(("total_mass", "link"))
     links = file.record("link") if "link" in file.entries else JsonRecord({}, file.where)
     total = tuple(file.numbers("total_mass", (2,)).tolist()) if "total_mass" in file.entries else None

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dynid.commands.output import plain
-from dynid.errors import ArgumentError, DynidError, choices, quote
+from dynid.errors import ArgumentError, DynidError, choices, quote, quote_path
 from dynid.files import whole_file
 from dynid.formats.json_record import JsonRecord, read_json
 from dynid.plan.experiments import Experiment
@@ -74,9 +74,11 @@ def read_plan(path: str | os.PathLike[str], robot: Robot) -> tuple[Planned, ...]
     """The experiments of a plan for a robot; only `moves` and `configuration` must be there."""
     parsed = read_json(path, LARGEST, "a plan")
     try:
-        entries = JsonRecord.of(parsed, quote(path)).records("experiments")
+        entries = JsonRecord.of(parsed, quote_path(path)).records("experiments")
         if not 1 <= len(entries) <= MOST:
-            raise ArgumentError(f"{quote(path)}: a plan has from 1 to {MOST} experiments, not {len(entries)}")
+            raise ArgumentError(
+                f"{quote_path(path)}: a plan has from 1 to {MOST} experiments, not {len(entries)}"
+            )
         found = tuple(_planned(entry, robot, number) for number, entry in enumerate(entries, start=1))
         _different_files(found, path)
     except DynidError as problem:
@@ -112,5 +114,5 @@ def _different_files(found: Sequence[Planned], path: str | os.PathLike[str]) -> 
     seen: set[str] = set()
     for one in found:
         if one.stem in seen:
-            raise ArgumentError(f"{quote(path)}: two experiments have the file {quote(one.file)}")
+            raise ArgumentError(f"{quote_path(path)}: two experiments have the file {quote(one.file)}")
         seen.add(one.stem)
