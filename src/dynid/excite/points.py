@@ -29,7 +29,7 @@ MOST_WAY = 0.8  # of half a joint's range, that stopping may take; where it is f
 SPARED = 1e-3  # of every limit, for controllers that interpolate between rows in another way
 TOLERANCE = 1e-9  # of the criterion's logarithm
 SHORT = ((2.0, 200),)  # power of the criterion, iterations
-REFINEMENT = ((2.0, 1000), (6.0, 1000), (20.0, 2000))
+REFINEMENT = ((2.0, 1000), (6.0, 1000), (20.0, 2000), (80.0, 2000))
 SHARES = (
     1.0,
     0.9,
