@@ -37,6 +37,11 @@ def quote(text: object, limit: int = 80) -> str:
     return shown if len(shown) <= limit else f"{shown[: limit - 4]}...'"
 
 
+def quote_path(path: object) -> str:
+    """A path as the user gave it: escaped and quoted, but whole, since the file's name is its end."""
+    return repr(str(path))
+
+
 def choices(wrong: object, valid: Iterable[str]) -> str:
     """'unknown x; did you mean y? Valid: ...' for a name that is not one of `valid`."""
     names = list(valid)
