@@ -61,7 +61,10 @@ def computed(robot: Robot, q, qd, qdd, style=equations.PLAIN) -> Answers:
 def some_style(rng: np.random.Generator, robot: Robot) -> equations.Style:
     """Any of the equal ways to write the equations."""
     axes = tuple(str(axes) for axes in rng.choice(["own", "joint", "parent"], len(robot.joints)))
-    return equations.Style(axes, twice=bool(rng.integers(2)), square=bool(rng.integers(2)))
+    twice, difference = (
+        frozenset(np.flatnonzero(rng.integers(2, size=len(axes))).tolist()) for _ in range(2)
+    )
+    return equations.Style(axes, twice=twice, difference=difference)
 
 
 def assert_same(ours, theirs, relative: float = 1e-12, floor: float = 0.0) -> None:
