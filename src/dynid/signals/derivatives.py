@@ -86,10 +86,10 @@ def _window(step: float, cutoff_hz: float, degree: int) -> int:
 def smoothing_spline(q: Array, step: float, cutoff_hz: float) -> tuple[Array, Array]:
     """Cubic smoothing spline: minimises sum (q - s)^2 + lambda integral s''^2.
 
-    Far from the ends it passes 1 / (1 + lambda w^4 / step) of a sine: a half at the cut-off.
+    Far from the ends it passes 1 / (1 + lambda step w^4) of a sine: a half at the cut-off.
     """
     if len(q) < 5:
         raise ArgumentError(f"{len(q)} samples are too few for a smoothing spline: at least 5 are needed")
     t = step * np.arange(len(q))
-    spline = _interpolate.make_smoothing_spline(t, q, lam=step / (2.0 * np.pi * cutoff_hz) ** 4)
+    spline = _interpolate.make_smoothing_spline(t, q, lam=1.0 / (step * (2.0 * np.pi * cutoff_hz) ** 4))
     return np.asarray(spline(t, 1), dtype=np.float64), np.asarray(spline(t, 2), dtype=np.float64)
