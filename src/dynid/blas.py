@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ PREFIXES, SUFFIXES = ("scipy_openblas", "openblas"), ("64_", "")
 
 @contextmanager
 def single_thread() -> Generator[None]:
-    """Linear algebra runs in the thread that calls it, until the block ends."""
+    """Linear algebra runs in the thread that calls it until the block or the decorated function ends."""
     libraries = _libraries()
     counts = [get() for get, _ in libraries]
     for _, put in libraries:
@@ -33,7 +34,8 @@ def single_thread() -> Generator[None]:
             put(count)
 
 
-def _libraries() -> list[tuple[Callable[[], int], Callable[[int], object]]]:
+@cache
+def _libraries() -> tuple[tuple[Callable[[], int], Callable[[int], object]], ...]:
     """Functions that get and set the number of threads."""
     home = Path(np.__file__).parent
     found: list[tuple[Callable[[], int], Callable[[int], object]]] = []
@@ -47,4 +49,4 @@ def _libraries() -> list[tuple[Callable[[], int], Callable[[int], object]]]:
             if get is not None and put is not None:
                 found.append((get, put))
                 break
-    return found
+    return tuple(found)

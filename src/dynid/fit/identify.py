@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from dynid.blas import single_thread
 from dynid.errors import ArgumentError, choices
 from dynid.estimate import Estimate, RobotSource
 from dynid.fit.choose import folds_of, held_out
@@ -42,6 +43,7 @@ from dynid.validation import Score
 READING = ("effort", "gain", "positions", "degrees", "sign", "columns", "joints", "topic")
 
 
+@single_thread()
 def identify(
     robot: Robot,
     logs: Source | Sequence[Source],
