@@ -43,7 +43,9 @@ def test_help_lists_the_commands_that_exist(capsys):
     listed = set(re.findall(r"^    (\w+)", out, re.MULTILINE))
     assert {"robots", "base"} <= listed
     for command in listed:
-        assert run(capsys, command, "--help")[0] == 0
+        status, out, _ = run(capsys, command, "--help")
+        assert status == 0
+        assert {"--json", "--quiet", "--seed"} <= set(re.findall(r"--\w+", out))
 
 
 @pytest.mark.parametrize("arguments", [(), ("frobnicate",), ("base",), ("base", "panda", "--colour", "red")])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynid.cli.common import Commands, names, new_command, robot_options
+from dynid.cli.common import Commands, names, new_command, robot_options, unused_seed
 
 
 def add_codegen(commands: Commands) -> None:
@@ -47,3 +47,4 @@ def add_codegen(commands: Commands) -> None:
         metavar="V",
         help="of smooth friction, tanh(velocity / V), rad/s or m/s (0.02)",
     )
+    unused_seed(command)

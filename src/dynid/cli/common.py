@@ -44,6 +44,11 @@ def robot_options(command: Parser) -> None:
     )
 
 
+def unused_seed(command: Parser) -> None:
+    """For scripts that give every command a seed."""
+    command.add_argument("--seed", type=int, metavar="N", help="makes no difference: nothing here is random")
+
+
 def three_numbers(text: str) -> tuple[float, ...]:
     try:
         numbers = tuple(float(part) for part in text.split(","))

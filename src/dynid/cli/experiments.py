@@ -12,6 +12,7 @@ from dynid.cli.common import (
     numbers,
     robot_options,
     three_numbers,
+    unused_seed,
 )
 from dynid.cli.logs import log_options
 
@@ -78,6 +79,7 @@ def add_view(commands: Commands) -> None:
     command.add_argument(
         "--link-radius", type=float, default=0.05, metavar="R", help="of the capsules about links, m (0.05)"
     )
+    unused_seed(command)
 
 
 def _motion_options(group: Group) -> None:

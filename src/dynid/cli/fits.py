@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from dynid.cli.common import Commands, new_command, robot_options
-from dynid.cli.logs import log_options, unused_seed
+from dynid.cli.common import Commands, new_command, robot_options, unused_seed
+from dynid.cli.logs import log_options
 
 
 def add_identify(commands: Commands) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from dynid.cli.common import Commands, Parser, names, new_command, numbers, robot_options
+from dynid.cli.common import Commands, Parser, names, new_command, numbers, robot_options, unused_seed
 
 
 def log_options(command: Parser) -> None:
@@ -41,11 +41,6 @@ def log_options(command: Parser) -> None:
         help="what the log calls a joint of the robot; may be given again, or A=B,C=D",
     )
     group.add_argument("--topic", metavar="TOPIC", help="of a bag, if it has several")
-
-
-def unused_seed(command: Parser) -> None:
-    """For scripts that give every command a seed."""
-    command.add_argument("--seed", type=int, metavar="N", help="makes no difference: nothing here is random")
 
 
 def add_check(commands: Commands) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dynid.cli.common import Commands, new_command, robot_options
+from dynid.cli.common import Commands, new_command, robot_options, unused_seed
 
 
 def add_robots(commands: Commands) -> None:
     command = new_command(commands, "robots", "List the built-in robots, or show what a robot's file says.")
     command.add_argument("robot", nargs="?", metavar="ROBOT", help="a file or the name of a built-in")
     robot_options(command)
+    unused_seed(command)
 
 
 def add_base(commands: Commands) -> None:
@@ -35,3 +36,4 @@ def add_base(commands: Commands) -> None:
     shape = command.add_mutually_exclusive_group()
     shape.add_argument("--markdown", action="store_true", help="print a Markdown table")
     shape.add_argument("--latex", action="store_true", help="print LaTeX")
+    unused_seed(command)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynid.cli.common import Commands, Parser, new_command, numbers, robot_options
+from dynid.cli.common import Commands, Parser, new_command, numbers, robot_options, unused_seed
 from dynid.cli.logs import log_options
 
 
@@ -39,6 +39,7 @@ def add_export(commands: Commands) -> None:
     command.add_argument(
         "--urdf", metavar="NAME", help="what a Pinocchio snippet loads (default identified.urdf)"
     )
+    unused_seed(command)
 
 
 def physical_options(command: Parser) -> None:
@@ -130,3 +131,4 @@ def _two_runs(command: Parser, needed: bool) -> None:
     )
     robot_options(command)
     log_options(command)
+    unused_seed(command)
