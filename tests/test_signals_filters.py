@@ -109,7 +109,7 @@ def test_the_parallel_filter_halves_at_its_cut_off_and_stops_beyond(rate: float,
     assert np.abs(response(filter, stopped)).max() < RIPPLE
 
 
-@pytest.mark.parametrize("factor", [1, 3, 5])
+@pytest.mark.parametrize("factor", [1, 5, 7])  # the filter's half is a multiple of 5 and not of 7
 def test_a_sine_passes_without_delay_and_as_the_sum_of_cosines_says(factor: int) -> None:
     filter = Decimator(RATE, 10.0, factor)
     time = np.arange(700) / RATE
@@ -177,7 +177,7 @@ def test_thinning_leaves_the_rate_that_is_asked_for(rate: float, lowest: float, 
 
 
 @pytest.mark.parametrize("edge", [0.8, 2.0, 5.0])
-@pytest.mark.parametrize("noise", [0.0, 1e-4, 1e-3])
+@pytest.mark.parametrize("noise", [0.0, 1e-4, 1e-2])
 def test_the_bandwidth_of_a_motion_is_that_of_its_velocity(edge: float, noise: float) -> None:
     """Lines up to `edge`, white noise beside them: known to two bins of the spectrum, each of 0.2 Hz."""
     time = np.arange(0.0, 60.0, 1.0 / RATE)

@@ -1,0 +1,440 @@
+"""From a log to samples on an arm whose truth is known: what each step does, and what it costs.
+
+The arm is `planar2`, its motion a sum of sines, so that velocities, accelerations and the gains of all
+filters are formulas.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from math import gamma
+
+import numpy as np
+import pytest
+
+from dynid import load_robot
+from dynid.base import base_parameters
+from dynid.log.clean import clean
+from dynid.log.cutoff import MULTIPLES, NEARLY_BEST, choose_cutoff
+from dynid.log.log import Log, LogError, Provenance
+from dynid.log.prepare import prepare
+from dynid.log.samples import Samples, condition
+from helpers_signals import with_rows, with_stamps
+
+ARM = load_robot("planar2")
+BASE = base_parameters(ARM)
+TRUE = BASE.values(ARM.parameters)
+RATE = 150.0
+STEP_NS = round(1e9 / RATE)
+LINES_HZ = np.array([[0.3, 0.9, 1.6], [0.4, 1.1, 2.0]])  # of each joint
+AMPLITUDES = np.array([[0.8, 0.25, 0.1], [0.9, 0.3, 0.1]])
+PHASES = np.array([[0.0, 1.0, 2.0], [3.0, 0.5, 4.0]])
+BAND_HZ = 2.0
+W = 2.0 * np.pi * LINES_HZ
+
+
+def motion(time: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    angle = W * time[:, None, None] + PHASES
+    sine, cosine = AMPLITUDES * np.sin(angle), AMPLITUDES * np.cos(angle)
+    return sine.sum(-1), (W * cosine).sum(-1), -(W**2 * sine).sum(-1)
+
+
+@cache
+def exact(seconds: float = 60.0) -> Log:
+    """A log without noise."""
+    stamps = STEP_NS * np.arange(int(seconds * RATE), dtype=np.int64)
+    return log_of(stamps, *motion(stamps / 1e9))
+
+
+def log_of(stamps: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> Log:
+    return Log(
+        joint_names=ARM.joint_names,
+        stamp_ns=stamps,
+        epoch_ns=0,
+        position=q,
+        velocity=None,
+        effort=ARM.inverse_dynamics(q, qd, qdd),
+        provenance=Provenance("made.csv", "0" * 64),
+    )
+
+
+def samples_of(log: Log, cutoff_hz: float, **options) -> Samples:
+    return condition(clean(log, ARM), cutoff_hz, **options)
+
+
+def moved(log: Log, noise: np.ndarray) -> Log:
+    return replace(log, position=log.position + noise)
+
+
+def equations(samples: Samples) -> tuple[np.ndarray, np.ndarray]:
+    """The filtered base regressor (rows, count) and efforts."""
+    kept = [ARM.parameter_names.index(name) for name in BASE.kept]
+    regressor = ARM.regressor(samples.q, samples.qd, samples.qdd).reshape(len(samples.q), ARM.dof, -1)
+    columns = samples.filtered(regressor[..., kept])
+    return columns.reshape(-1, BASE.count), samples.filtered(samples.tau).ravel()
+
+
+def fitted(samples: Samples) -> np.ndarray:
+    return np.linalg.lstsq(*equations(samples), rcond=None)[0]
+
+
+def slope(x: np.ndarray, y: np.ndarray) -> float:
+    return float(np.polyfit(np.log(x), np.log(y), 1)[0])
+
+
+def rms(values: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.mean(values**2, axis=0))
+
+
+def positions_gain(f: np.ndarray, samples: Samples) -> np.ndarray:
+    """Of the positions' filter, Butterworth of order 4 forwards and backwards."""
+    cutoff = float(samples.choices["position_cutoff_hz"])
+    ratio = np.tan(np.pi * f / samples.rate_hz) / np.tan(np.pi * cutoff / samples.rate_hz)
+    return 1.0 / (1.0 + ratio**8)
+
+
+# --- accelerations against the cut-off
+
+
+def test_the_motion_that_is_lost_falls_with_the_eighth_power_of_the_cut_off() -> None:
+    """1 - gain of every line; f / f_c to the eighth once the cut-off has passed the motion's band."""
+    cutoffs = np.array([0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0])
+    found = []
+    for cutoff in cutoffs:
+        samples = samples_of(exact(), cutoff)
+        inner = slice(int(10 * RATE), -int(10 * RATE))  # the ends' own error has gone
+        error = rms((samples.qdd - motion(samples.time)[2])[inner])
+        lost = (1.0 - positions_gain(LINES_HZ, samples)) * AMPLITUDES * W**2
+        # lines beat with each other over 40 s: within 1 in 2 pi 0.3 Hz 40 s of the power of each
+        assert error == pytest.approx(np.sqrt(0.5 * np.sum(lost**2, axis=1)), rel=0.015)
+        found.append(error)
+    passed = 2.0 * cutoffs >= 2.0 * BAND_HZ  # positions are filtered at twice the cut-off
+    for joint in range(ARM.dof):
+        assert (np.diff(found, axis=0)[:, joint] < 0).all()
+        assert slope(cutoffs[passed], np.array(found)[passed, joint]) == pytest.approx(-8.0, abs=0.15)
+
+
+@pytest.mark.parametrize("source", ["white noise", "encoder"])
+def test_the_noise_of_accelerations_grows_with_the_power_five_halves(source: str) -> None:
+    """White noise of variance s^2 at the rate f_s, through w^2 and the gain of the positions' filter:
+    s (2 pi f)^2 sqrt(2 f / f_s I) at its cut-off f, I the integral of x^4 / (1 + x^8)^2. An encoder's steps
+    d are noise of d / sqrt(12).
+    """
+    integral = gamma(5 / 8) * gamma(11 / 8) / 8
+    log, rng = exact(), np.random.default_rng(0)
+    size = 1e-4
+    if source == "encoder":
+        grid = size * np.sqrt(12.0)
+        noises = [
+            np.round((log.position + off) / grid) * grid - log.position - off for off in (0, 1e-4, 2e-4)
+        ]
+    else:
+        noises = list(size * rng.normal(size=(3, *log.position.shape)))
+    cutoffs = np.array([1.4, 2.0, 2.8, 4.0, 5.6, 7.0])
+    found = []
+    for cutoff in cutoffs:
+        clear = samples_of(log, cutoff)
+        off = [samples_of(moved(log, noise), cutoff).qdd - clear.qdd for noise in noises]
+        found.append(rms(np.concatenate([o.ravel() for o in off])))
+        f = float(clear.choices["position_cutoff_hz"])
+        foretold = size * (2.0 * np.pi * f) ** 2 * np.sqrt(2.0 * f / RATE * integral)
+        # 360 s of noise in a band of some 0.4 f: 2.5 % at the lowest cut-off, three times that allowed
+        assert found[-1] == pytest.approx(foretold, rel=0.075)
+    assert slope(cutoffs, np.array(found)) == pytest.approx(2.5, abs=0.08)
+
+
+# --- parameters against the cut-off
+
+
+def test_the_bias_of_lost_motion_falls_with_the_eighth_power_too() -> None:
+    """Parameters are linear in what is lost, once it is small; with half the band lost they are far off."""
+    cutoffs = np.array([0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0])
+    bias = np.array([np.linalg.norm(fitted(samples_of(exact(), f)) - TRUE) for f in cutoffs])
+    assert (np.diff(bias) < 0).all()
+    assert bias[0] > 0.05 * np.linalg.norm(TRUE)
+    assert slope(cutoffs[4:], bias[4:]) == pytest.approx(-8.0, abs=0.4)
+    assert np.linalg.norm(fitted(samples_of(exact(), 8.0)) - TRUE) < 1e-6
+
+
+def test_errors_are_those_of_the_efforts_noise_from_the_motions_band_on_and_far_beyond_them_below() -> None:
+    """White noise s of the efforts, one row of every `factor` samples: the covariance is s^2 / factor
+    (W^T W)^-1 as long as the filter passes what the regressor holds.
+    """
+    noise, log, rng = 0.05, exact(), np.random.default_rng(1)
+    grid = 2e-5
+    measured = replace(
+        log,
+        position=np.round(log.position / grid) * grid,
+        effort=log.effort + noise * rng.normal(size=log.effort.shape),
+    )
+
+    def deviation(cutoff: float) -> float:
+        """Mean square of the six errors in their standard deviations."""
+        samples = samples_of(measured, cutoff)
+        columns, tau = equations(samples)
+        error = columns @ (np.linalg.lstsq(columns, tau, rcond=None)[0] - TRUE)
+        return float(error @ error) / (noise**2 / samples.parallel.factor) / BASE.count
+
+    # chi-squared of 6 over 6: beyond 3.74 once in a thousand
+    assert [deviation(f) < 3.74 for f in (2.8, 4.0, 5.6, 8.0, 11.0)] == [True] * 5
+    below = [deviation(f) for f in (0.7, 1.0, 1.4)]
+    assert min(below) > 100.0
+
+
+def test_the_spread_of_fits_is_the_one_foretold() -> None:
+    log, rng, noise = exact(), np.random.default_rng(2), 0.05
+    columns, _ = equations(samples_of(log, 4.0))
+    squares = []
+    for _ in range(30):
+        disturbed = samples_of(replace(log, effort=noise * rng.normal(size=log.effort.shape)), 4.0)
+        error = columns @ np.linalg.lstsq(columns, disturbed.filtered(disturbed.tau).ravel(), rcond=None)[0]
+        squares.append(error @ error / (noise**2 / disturbed.parallel.factor))
+    assert np.mean(squares) / BASE.count == pytest.approx(1.0, abs=4.0 * np.sqrt(2.0 / (30 * BASE.count)))
+
+
+def test_noise_of_positions_makes_inertias_small_with_the_fifth_power_of_the_cut_off() -> None:
+    """Errors in the regressor: the bias is as the power of the accelerations' noise. Pairs of a noise and its
+    negative leave nothing of the first order.
+    """
+    log, rng = exact(30.0), np.random.default_rng(3)
+    cutoffs = np.array([4.0, 5.6, 7.0])
+    noises = 3e-3 * rng.normal(size=(3, *log.position.shape))
+    pairs = [sign * noise for noise in noises for sign in (1.0, -1.0)]
+    bias = [np.mean([fitted(samples_of(moved(log, n), f)) for n in pairs], axis=0) - TRUE for f in cutoffs]
+    for name in ("ZZR1", "ZZ2"):
+        off = np.array(bias)[:, BASE.names.index(name)]
+        assert (off < 0).all()
+        assert slope(cutoffs, -off) == pytest.approx(5.0, abs=0.5)
+
+
+# --- the choice of the cut-off
+
+
+def noisy(seconds: float = 60.0, position: float = 2e-5, effort: float = 0.1) -> Log:
+    log, rng = exact(seconds), np.random.default_rng(4)
+    return replace(
+        log,
+        position=log.position + position * rng.normal(size=log.position.shape),
+        effort=log.effort + effort * rng.normal(size=log.position.shape),
+    )
+
+
+def test_the_choice_is_reproducible_and_follows_the_motions_band() -> None:
+    rows = clean(noisy(), ARM)
+    choice = choose_cutoff(rows, ARM)
+    again = choose_cutoff(clean(noisy(), ARM), ARM)
+    assert (choice.cutoff_hz, choice.bandwidth_hz, str(choice)) == (
+        again.cutoff_hz,
+        again.bandwidth_hz,
+        str(again),
+    )
+    np.testing.assert_array_equal(choice.errors, again.errors)
+    assert BAND_HZ - 0.2 <= choice.bandwidth_hz <= BAND_HZ + 0.4
+    allowed = np.array(MULTIPLES) * choice.bandwidth_hz
+    assert choice.candidates == pytest.approx(np.unique(np.minimum(allowed, RATE / 8)), abs=1e-3)
+    good = choice.candidates[choice.errors <= NEARLY_BEST * choice.errors.min()]
+    assert choice.cutoff_hz == good[0]
+
+
+@pytest.mark.parametrize("position", [1e-5, 1e-3])
+def test_the_chosen_cut_off_loses_no_motion_and_lets_through_no_more_noise_than_it_must(
+    position: float,
+) -> None:
+    rows = clean(noisy(position=position), ARM)
+    choice = choose_cutoff(rows, ARM)
+    errors = [np.linalg.norm(fitted(condition(rows, f)) - TRUE) for f in choice.candidates]
+    chosen = errors[choice.candidates.tolist().index(choice.cutoff_hz)]
+    lost = np.linalg.norm(fitted(condition(rows, 0.5 * BAND_HZ)) - TRUE)
+    assert chosen < 0.5 * lost
+    if position == 1e-3:
+        assert choice.cutoff_hz == choice.candidates[0]
+        assert chosen == min(errors)
+
+
+def test_a_faint_fast_line_that_efforts_feel_raises_the_choice() -> None:
+    """Of velocity's power 3 Hz have less than 1 %, of the accelerations' nearly a half."""
+    stamps = exact().stamp_ns
+    slow, fast, phase = 2.0 * np.pi * 0.4, 2.0 * np.pi * 3.0, np.array([0.0, 1.0])
+    a, b = (w * (stamps / 1e9)[:, None] + phase for w in (slow, fast))
+    q = 0.8 * np.sin(a) + 0.01 * np.sin(b)
+    qd = 0.8 * slow * np.cos(a) + 0.01 * fast * np.cos(b)
+    qdd = -0.8 * slow**2 * np.sin(a) - 0.01 * fast**2 * np.sin(b)
+    choice = choose_cutoff(clean(log_of(stamps, q, qd, qdd), ARM), ARM)
+    assert choice.bandwidth_hz < 1.0
+    # positions, filtered at twice the cut-off, must hold 3 Hz: below 2 % is lost from 1.63 times on
+    assert choice.cutoff_hz > 0.5 * 1.63 * 3.0 > choice.candidates[0]
+    good = choice.errors <= NEARLY_BEST * choice.errors.min()
+    assert choice.cutoff_hz == choice.candidates[good][0]
+
+
+def test_prepare_says_whether_the_cut_off_was_chosen_or_given() -> None:
+    log = noisy(20.0)
+    chosen, given = prepare(log, ARM), prepare(log, ARM, cutoff_hz=6.0)
+    assert chosen.choices["cutoff"].startswith(f"chosen: {chosen.cutoff_hz:.3g} Hz (motion up to 2")
+    assert (given.choices["cutoff"], given.cutoff_hz) == ("given", 6.0)
+
+
+def test_a_clock_in_other_units_is_told() -> None:
+    slow = with_stamps(exact(20.0), exact(20.0).stamp_ns * 1000)
+    with pytest.raises(LogError, match=r"6.67 s from row to row.*time in ms or ns"):
+        choose_cutoff(clean(slow, ARM), ARM)
+
+
+# --- ends, gaps and stamps
+
+
+def test_ends_are_cut_where_filters_start() -> None:
+    log = exact(20.0)
+    samples = samples_of(log, 3.0)
+    trim = int(np.ceil(0.5 * RATE / 3.0))
+    assert samples.time[[0, -1]] == pytest.approx(log.time[[trim, -1 - trim]], abs=1e-6)
+    assert samples.segments == ((0, len(log) - 2 * trim),)
+    half = samples.parallel.half
+    assert samples.rows[0] == half
+    assert len(samples.q) - half - samples.parallel.factor <= samples.rows[-1] < len(samples.q) - half
+    assert len(samples.filtered(samples.tau)) == len(samples.rows) == len(samples.weights)
+
+
+def test_where_a_log_ends_hardly_matters_to_its_rows() -> None:
+    """The same instants of a log and of a part of it: of the start there is left below 2e-4 of a signal."""
+    log = exact(20.0)
+    whole = samples_of(log, 5.0)
+    factor = whole.parallel.factor
+    part = samples_of(with_rows(log, np.arange(100 * factor, 200 * factor)), 5.0)
+    at = np.searchsorted(whole.time[whole.rows], part.time[part.rows] - 1e-4)
+    assert whole.time[whole.rows][at] == pytest.approx(part.time[part.rows], abs=1e-5)
+    for name in ("q", "qd", "qdd", "tau"):
+        signal = getattr(whole, name)
+        error = part.filtered(getattr(part, name)) - whole.filtered(signal)[at]
+        assert np.abs(error).max() < 2e-4 * rms(signal).max()
+
+
+def test_a_gap_is_cut_and_what_follows_knows_nothing_of_what_was_before() -> None:
+    log = exact(20.0)
+    parts = np.arange(0, 1200), np.arange(1290, 3000)  # 0.6 s apart
+    both = samples_of(with_rows(log, np.concatenate(parts)), 4.0)
+    assert len(both.segments) == 2
+    for part, (first, last) in zip(parts, both.segments, strict=True):
+        alone = samples_of(with_rows(log, part), 4.0)
+        assert both.time[first:last] == pytest.approx(alone.time, abs=1e-9)
+        for name in ("q", "qd", "qdd", "tau"):
+            mine, own = getattr(both, name)[first:last], getattr(alone, name)
+            assert mine == pytest.approx(own, abs=1e-6 * np.abs(own).max())
+    gap = (both.time > log.time[1199]) & (both.time < log.time[1290])
+    assert not gap.any()
+
+
+def test_no_row_lies_in_a_gap_however_short() -> None:
+    log = exact(20.0)
+    whole = samples_of(log, 4.0)
+    at = whole.rows[30] + 19  # 19 instants are trimmed
+    holed = samples_of(with_rows(log, np.delete(np.arange(len(log)), [at - 1, at, at + 1])), 4.0)
+    assert holed.rows.tolist() == whole.rows.tolist()
+    assert whole.weights[30].tolist() == [1.0, 1.0]
+    assert holed.weights[30].tolist() == [0.0, 0.0]
+    others = np.arange(len(whole.rows)) != 30
+    assert holed.weights[others].tolist() == whole.weights[others].tolist()
+
+
+def test_rows_twice_or_late_are_left_out_and_counted() -> None:
+    log = exact(20.0)
+    order = np.arange(len(log)).tolist()
+    order.insert(500, 499)  # twice
+    order.insert(901, 300)  # from long before
+    spoilt = with_rows(log, np.array(order))
+    rows = clean(spoilt, ARM)
+    assert rows.notes == ("left out 2 rows whose stamps do not advance",)
+    np.testing.assert_array_equal(rows.position, clean(log, ARM).position)
+    np.testing.assert_array_equal(condition(rows, 4.0).qdd, samples_of(log, 4.0).qdd)
+
+
+def test_samples_do_not_depend_on_the_epoch() -> None:
+    log = exact(20.0)
+    start = 1_700_000_000_123_456_789
+    late = replace(with_stamps(log, log.stamp_ns + start), epoch_ns=start)
+    for name in ("time", "q", "qdd", "tau", "weights"):
+        np.testing.assert_array_equal(
+            getattr(samples_of(late, 4.0), name), getattr(samples_of(log, 4.0), name)
+        )
+
+
+def test_irregular_stamps_make_the_same_samples() -> None:
+    """Jitter of a fifth of a period; splines err by (1.4 w h)^4 5 / 384 of the fastest line: 3e-7 rad."""
+    log = exact(20.0)
+    off = np.random.default_rng(5).integers(-STEP_NS // 5, STEP_NS // 5, len(log))
+    off[[0, -1]] = 0
+    stamps = log.stamp_ns + off
+    shaken = log_of(stamps, *motion(stamps / 1e9))
+    rows = replace(clean(shaken, ARM), period=STEP_NS / 1e9)  # the median of the steps is a little off
+    found, expected = condition(rows, 4.0), samples_of(log, 4.0)
+    inner = slice(300, -300)
+    assert found.time == pytest.approx(expected.time, abs=1e-9)
+    assert found.qdd[inner] == pytest.approx(expected.qdd[inner], abs=1e-3)
+    assert np.linalg.norm(fitted(found) - TRUE) < 1e-5
+
+
+# --- rates
+
+
+def test_nothing_above_the_band_folds_into_it() -> None:
+    """From 1 kHz to 100 Hz to 20 Hz: of a sine beyond twice the cut-off 0.4 % is left, wherever it is."""
+    stamps = 1_000_000 * np.arange(8000, dtype=np.int64)
+    time = stamps / 1e9
+    frequencies = [*np.arange(10.5, 120.0, 2.3), 195.0, 201.0, 205.0, 299.0, 401.0, 499.0]
+    still = log_of(stamps, *motion(time))
+    for pair in np.array(frequencies).reshape(-1, 2):
+        log = replace(still, effort=np.sin(2.0 * np.pi * pair * time[:, None] + 1.0))
+        samples = samples_of(log, 5.0)
+        assert samples.rate_hz == pytest.approx(100.0)
+        assert np.abs(samples.filtered(samples.tau)).max() < 4e-3
+
+
+def test_both_sides_of_the_equation_pass_one_filter() -> None:
+    """Efforts that are the regressor of the samples times parameters stay so, to rounding."""
+    samples = samples_of(noisy(20.0), 4.0)
+    model = ARM.inverse_dynamics(samples.q, samples.qd, samples.qdd)
+    columns, tau = equations(replace(samples, tau=model))
+    assert columns @ TRUE == pytest.approx(tau, abs=1e-12)
+
+
+# --- weights
+
+
+def test_only_the_joint_at_its_limit_loses_its_weight_and_only_nearby() -> None:
+    log = exact(20.0)
+    limit = np.array([np.inf, 0.98 * np.abs(log.effort[:, 1]).max()])
+    cut = replace(log, effort=np.clip(log.effort, -limit, limit))
+    samples = samples_of(cut, 4.0, effort_limit=limit, standstill_speed=0.0)
+    assert samples.weights[:, 0].all()
+    instants = samples.time[samples.rows]
+    events = log.time[np.abs(cut.effort[:, 1]) >= 0.995 * limit[1]]
+    reach = samples.parallel.half / samples.rate_hz
+    near = (np.abs(instants[:, None] - events) <= reach).any(axis=1)
+    assert 0.0 < near.mean() < 0.5
+    assert (samples.weights[:, 1] == 0.0).tolist() == near.tolist()
+
+
+def test_excluded_intervals_are_left_out_with_all_that_filters_smear_into_them() -> None:
+    log = exact(20.0)
+    samples = samples_of(log, 4.0, exclude=[(5.0, 6.0), (12.0, 12.1)], standstill_speed=0.0)
+    instants = samples.time[samples.rows]
+    reach = samples.parallel.half / samples.rate_hz
+    out = np.zeros(len(instants), dtype=bool)
+    for first, last in ((5.0, 6.0), (12.0, 12.1)):
+        out |= (instants > first - reach) & (instants < last + reach)
+    assert (samples.weights == 0.0).all(axis=1).tolist() == out.tolist()
+    assert (samples.weights == 0.0).any(axis=1).tolist() == out.tolist()
+
+
+def test_a_joint_at_rest_has_no_weight() -> None:
+    log = exact(20.0)
+    q = log.position.copy()
+    q[1500:2300, 1] = q[1500, 1]
+    q[2300:, 1] += q[1500, 1] - q[2300, 1]
+    samples = samples_of(replace(log, position=q), 4.0)
+    instants = samples.time[samples.rows]
+    rest = (instants > log.time[1500] + 1.0) & (instants < log.time[2300] - 1.0)
+    assert not samples.weights[rest, 1].any()
+    assert samples.weights[:, 0].mean() > 0.97
+    assert samples.weights[instants < log.time[1500] - 1.0, 1].mean() > 0.97
