@@ -68,6 +68,22 @@ def test_a_closed_pipe_is_no_error():
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize("arguments", ["base scara", "base scara --json", "robots --json"])
+def test_a_full_disk_behind_stdout_is_said(arguments):
+    command = ["bash", "-c", f"{sys.executable} -m dynid {arguments} > /dev/full"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert re.fullmatch(r"dynid \w+: No space left on device\n", done.stderr)
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams_are_no_error(closed):
+    command = ["bash", "-c", f"{sys.executable} -m dynid base scara --json {closed}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert done.stderr == ""
+
+
 def test_importing_loads_nothing_heavy():
     check = (
         "import sys, dynid; print([m for m in ('numpy', 'scipy', 'llvmlite', 'rich') if m in sys.modules])"

@@ -58,13 +58,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from dynid.errors import DynidError
 
     _one_thread_per_product()
+    _open_what_is_closed()
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         options = parser().parse_args(_attach_negative_values(given))
     except SystemExit as stop:  # --help, --version, or a usage error that has been reported
         return int(stop.code or 0)
     try:
-        return int(import_module(f"dynid.commands.{options.command}").run(options))
+        status = int(import_module(f"dynid.commands.{options.command}").run(options))
+        sys.stdout.flush()  # here, where a full disk or a closed pipe can still be answered
+        return status
     except DynidError as problem:
         sys.stderr.write(f"dynid {options.command}: {problem}\n")
         return FAILED
@@ -72,8 +75,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"dynid {options.command}: interrupted\n")
         return DOUBTFUL
     except BrokenPipeError:  # the reader of our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_what_is_left()
         return ACCEPTED
+    except OSError as problem:  # such as a full disk behind stdout
+        _drop_what_is_left()
+        sys.stderr.write(f"dynid {options.command}: {problem.strerror or problem}\n")
+        return FAILED
+
+
+def _open_what_is_closed() -> None:
+    """'dynid ... >&-' asks for no output, for which Python has no stream at all."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  for the rest of the run
+
+
+def _drop_what_is_left() -> None:
+    """Of the output that could not be written: Python would try once more at its end, and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 LISTS = (  # whose values may begin with a minus
