@@ -13,13 +13,14 @@ from math import gamma
 import numpy as np
 import pytest
 
-from dynid import load_robot
+from dynid import ArgumentError, load_robot
 from dynid.base import base_parameters
 from dynid.log.clean import clean
 from dynid.log.cutoff import MULTIPLES, NEARLY_BEST, choose_cutoff
 from dynid.log.log import Log, LogError, Provenance
 from dynid.log.prepare import prepare
 from dynid.log.samples import Samples, condition
+from dynid.signals.derivatives import Derivative
 from helpers_signals import with_rows, with_stamps
 
 ARM = load_robot("planar2")
@@ -113,6 +114,55 @@ def test_the_motion_that_is_lost_falls_with_the_eighth_power_of_the_cut_off() ->
     for joint in range(ARM.dof):
         assert (np.diff(found, axis=0)[:, joint] < 0).all()
         assert slope(cutoffs[passed], np.array(found)[passed, joint]) == pytest.approx(-8.0, abs=0.15)
+
+
+def lost_by(method: str, f: np.ndarray, samples: Samples) -> np.ndarray:
+    """The share of accelerations at `f` that each method's formula says is lost."""
+    angle = 2.0 * np.pi * f / samples.rate_hz
+    if method == "spline":  # of the positions as they are: (R + lambda Q^T Q) s'' = Q^T q of Reinsch (1967)
+        h, cutoff = 1.0 / samples.rate_hz, float(samples.choices["position_cutoff_hz"])
+        bend, mass = 2.0 * (1.0 - np.cos(angle)) / h, h * (2.0 + np.cos(angle)) / 3.0
+        smoothing = 1.0 / (h * (2.0 * np.pi * cutoff) ** 4)
+        return 1.0 - bend / (mass + smoothing * bend**2) / (2.0 * np.pi * f) ** 2
+    differences = (np.sin(angle) / angle) ** 2 if method == "izaguirre1992" else 1.0
+    return 1.0 - positions_gain(f, samples) * differences
+
+
+@pytest.mark.parametrize("method", ["central", "izaguirre1992", "spline"])
+def test_every_derivative_loses_what_its_formula_says(method: Derivative) -> None:
+    for cutoff in (1.0, 1.5, 2.5):
+        samples = samples_of(exact(), cutoff, derivative=method)
+        inner = slice(int(10 * RATE), -int(10 * RATE))
+        error = rms((samples.qdd - motion(samples.time)[2])[inner])
+        lost = lost_by(method, LINES_HZ, samples) * AMPLITUDES * W**2
+        assert error == pytest.approx(np.sqrt(0.5 * np.sum(lost**2, axis=1)), rel=0.015)
+
+
+@pytest.mark.parametrize(("method", "order"), [("central", -8.0), ("savitzky-golay", -4.0)])
+def test_the_bias_of_a_derivative_falls_with_its_order_in_the_cut_off(
+    method: Derivative, order: float
+) -> None:
+    """That of polynomials of degree 4 is the fourth, but for windows of whole numbers of samples."""
+    cutoffs = np.array([2.5, 3.0, 3.6, 4.2])
+    fits = [fitted(samples_of(exact(), f, derivative=method)) for f in cutoffs]
+    bias = np.linalg.norm(np.array(fits) - TRUE, axis=1)
+    assert slope(cutoffs, bias) == pytest.approx(order, abs=0.4)
+
+
+def test_measured_velocities_are_differentiated_once() -> None:
+    log = exact()
+    with pytest.raises(ArgumentError, match="the log has no velocities"):
+        samples_of(log, 4.0, velocity="measured")
+    rng = np.random.default_rng(6)
+    velocity = motion(log.time)[1] + 1e-3 * rng.normal(size=log.position.shape)
+    samples = samples_of(replace(log, velocity=velocity), 4.0, velocity="measured")
+    # noise as for positions with one power of w less: s 2 pi f sqrt(2 f / f_s I), I of x^2 / (1 + x^8)^2
+    f = float(samples.choices["position_cutoff_hz"])
+    integral = gamma(3 / 8) * gamma(13 / 8) / 8
+    foretold = 1e-3 * 2.0 * np.pi * f * np.sqrt(2.0 * f / RATE * integral)
+    inner = slice(300, -300)
+    error = rms((samples.qdd - motion(samples.time)[2])[inner].ravel())
+    assert error == pytest.approx(foretold, rel=0.05)
 
 
 @pytest.mark.parametrize("source", ["white noise", "encoder"])
@@ -347,6 +397,31 @@ def test_rows_twice_or_late_are_left_out_and_counted() -> None:
     assert rows.notes == ("left out 2 rows whose stamps do not advance",)
     np.testing.assert_array_equal(rows.position, clean(log, ARM).position)
     np.testing.assert_array_equal(condition(rows, 4.0).qdd, samples_of(log, 4.0).qdd)
+
+
+@pytest.mark.parametrize("garbage", [np.nan, np.inf, 1e293, -1e293])
+def test_rows_with_garbage_are_left_out_and_counted(garbage: float) -> None:
+    log = exact(20.0)
+    position, effort = log.position.copy(), log.effort.copy()
+    position[700, 0], effort[[701, 1500], 1] = garbage, garbage
+    rows = clean(replace(log, position=position, effort=effort), ARM)
+    assert rows.notes == ("left out 3 rows with values that are not finite",)
+    np.testing.assert_array_equal(rows.position, np.delete(log.position, [700, 701, 1500], axis=0))
+    assert np.isfinite(condition(rows, 4.0).qdd).all()
+
+
+def test_a_joint_without_efforts_is_told_and_has_no_weight() -> None:
+    log = exact(20.0)
+    effort = log.effort.copy()
+    effort[:, 1] = 3.0
+    rows = clean(replace(log, effort=effort), ARM)
+    assert rows.notes == ("no effort that changes on elbow",)
+    assert rows.measured.tolist() == [True, False]
+    samples = condition(rows, 4.0)
+    assert samples.weights[:, 0].any()
+    assert not samples.weights[:, 1].any()
+    with pytest.raises(ArgumentError, match="no efforts that change, so there is nothing to fit"):
+        prepare(replace(log, effort=None), ARM)
 
 
 def test_samples_do_not_depend_on_the_epoch() -> None:
