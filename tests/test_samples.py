@@ -12,10 +12,12 @@ from dynid.log.clean import clean
 from dynid.log.prepare import prepare
 from dynid.log.samples import condition
 from helpers_samples import (
+    AMPLITUDES,
     ARM,
     RATE,
     STEP_NS,
     TRUE,
+    W,
     equations,
     exact,
     fitted,
@@ -81,6 +83,9 @@ def test_no_row_lies_in_a_gap_however_short() -> None:
     assert holed.weights[30].tolist() == [0.0, 0.0]
     others = np.arange(len(whole.rows)) != 30
     assert holed.weights[others].tolist() == whole.weights[others].tolist()
+    # rows beside it see four periods of a spline: 5 / 384 h^4 times the largest fourth derivative
+    bound = 5 / 384 * (4 / RATE) ** 4 * np.sum(AMPLITUDES * W**4, axis=1)
+    assert (np.abs(holed.filtered(holed.q) - whole.filtered(whole.q)).max(axis=0) < bound).all()
 
 
 def test_rows_twice_or_late_are_left_out_and_counted() -> None:
@@ -161,6 +166,15 @@ def test_nothing_above_the_band_folds_into_it() -> None:
         assert np.abs(samples.filtered(samples.tau)).max() < 4e-3
 
 
+@pytest.mark.parametrize(("cutoff", "rate"), [(2.0, 100.0), (5.0, 100.0), (20.0, 500.0), (40.0, 1000.0)])
+def test_products_are_formed_at_twenty_times_the_cut_off_or_more(cutoff: float, rate: float) -> None:
+    stamps = 1_000_000 * np.arange(8000, dtype=np.int64)
+    samples = samples_of(log_of(stamps, *motion(stamps / 1e9)), cutoff)
+    assert samples.rate_hz == pytest.approx(rate)
+    between = np.floor(0.25 / cutoff * rate) / rate  # a quarter of a period, or a little less: whole samples
+    assert np.diff(samples.time[samples.rows]) == pytest.approx(between, rel=1e-6)
+
+
 def test_both_sides_of_the_equation_pass_one_filter() -> None:
     """Efforts that are the regressor of the samples times parameters stay so, to rounding."""
     samples = samples_of(noisy(20.0), 4.0)
@@ -196,6 +210,12 @@ def test_excluded_intervals_are_left_out_with_all_that_filters_smear_into_them()
         out |= (instants > first - reach) & (instants < last + reach)
     assert (samples.weights == 0.0).all(axis=1).tolist() == out.tolist()
     assert (samples.weights == 0.0).any(axis=1).tolist() == out.tolist()
+
+
+def test_reversals_are_no_rest() -> None:
+    samples = samples_of(exact(20.0), 4.0)
+    assert (np.abs(samples.qd[samples.rows]) < 0.01).any()
+    assert samples.weights.all()
 
 
 def test_a_joint_at_rest_has_no_weight() -> None:

@@ -50,6 +50,7 @@ def test_lags_of_most_joints_that_agree_are_one_lag() -> None:
     apart = {0: 0.010, 1: -0.010, 2: 0.030}
     assert later_than(apart, 0.002) == apart
     assert later_than({0: 0.010, 1: 0.001, 2: 0.0}, 0.002) == {0: 0.010}
+    assert later_than({0: 0.010, 1: 0.011, 2: 0.0, 3: 0.0}, 0.002) == {0: 0.010, 1: 0.011}
     assert later_than({}, 0.002) == {}
 
 
