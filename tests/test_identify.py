@@ -252,6 +252,7 @@ def test_logs_that_do_not_belong_together() -> None:
         ({"metod": "ols"}, "Did you mean 'method'"),
         ({"method": "magic"}, "Valid: 'wls'"),
         ({"friction": "viscous,sticky"}, "'sticky' is unknown"),
+        ({"friction": ["viscous", "sticky"]}, "'sticky' is unknown"),
         ({"friction_side": "left"}, "'joint', 'motor'"),
         ({"cutoff_hz": -1.0}, "cutoff_hz must be positive"),
         ({"cutoff_hz": 1e4}, "does not suit samples"),
@@ -263,6 +264,12 @@ def test_logs_that_do_not_belong_together() -> None:
 def test_options_that_make_no_sense(options: dict[str, object], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         identify(known().robot, recorded(5.0), **options)
+
+
+@pytest.mark.parametrize("words", ["viscous,coulomb", ["coulomb", "viscous"], ("viscous", "coulomb")])
+def test_friction_terms_are_a_text_or_a_list(words: str | list[str]) -> None:
+    estimate = identify(known().robot, recorded(5.0), friction=words, **PLAIN)
+    assert {name[:2] for name in estimate.names if name.startswith("F")} == {"Fv", "Fc"}
 
 
 def test_an_effort_that_never_changes_is_left_out() -> None:

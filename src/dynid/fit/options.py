@@ -38,7 +38,7 @@ class Options:
 
     method: str = "wls"
     cutoff_hz: float | None = None  # None: chosen from the log
-    friction: str = "auto"  # or words of FRICTION_WORDS with commas, or none
+    friction: str | Sequence[str] = "auto"  # or words of FRICTION_WORDS, in a text with commas, or none
     friction_side: Side | None = None  # None: the robot's own
     width: float | None = None  # rad/s, of Coulomb friction's step; None: chosen, 0: the sign
     presliding: float | None = None  # rad to turn friction after a reversal; None: chosen, 0: at once
@@ -83,7 +83,8 @@ class Options:
             return SIMPLE
         if self.friction == "none":
             return ()
-        words = [word.strip() for word in self.friction.split(",") if word.strip()]
+        given = self.friction.split(",") if isinstance(self.friction, str) else self.friction
+        words = [word.strip() for word in given if word.strip()]
         for word in words:
             if word not in FRICTION_WORDS:
                 raise ArgumentError(f"friction {choices(word, ('auto', 'none', *FRICTION_WORDS))}")
