@@ -297,6 +297,15 @@ def test_a_log_that_was_misread_is_not_trusted(fault: str) -> None:
     assert any(advice.startswith(fault) for advice in estimate.advice)
 
 
+def test_two_signs_of_one_fault_name_its_joints_once() -> None:
+    """Velocities that follow the other joint's position, and efforts that do."""
+    log = recorded(effort_noise=0.01)
+    velocity = np.gradient(log.position, log.time, axis=0)
+    swapped = replace(log, position=log.position[:, [1, 0, 2]], velocity=velocity)
+    advice = identify(known().robot, swapped, cutoff_hz=6.0).advice
+    assert any(text.startswith("swapped_joints (j1, j2): the velocity") for text in advice)
+
+
 def test_efforts_that_may_be_currents_are_named() -> None:
     """They fit as well as torques do, so only the robot's file speaks against them: a hint, not a verdict."""
     log = recorded(effort_noise=0.01)

@@ -86,7 +86,7 @@ def _said(found: Sequence[Finding], severity: Severity, kinds: Sequence[Kind]) -
     for kind in kinds:
         alike = [one for one in found if (one.kind, one.severity) == (kind, severity)]
         if alike:
-            joints = listed([one.joint or "all joints" for one in alike])
+            joints = listed(list(dict.fromkeys(one.joint or "all joints" for one in alike)))
             texts.append(f"{kind} ({joints}): {alike[0].evidence}; {alike[0].advice}")
     return texts
 
