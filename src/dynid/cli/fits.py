@@ -27,7 +27,9 @@ def add_identify(commands: Commands) -> None:
     log_options(command)
     unused_seed(command)
     _long_options(command.add_argument_group("logs too long to be loaded, or many of them"))
+    _sample_options(command.add_argument_group("samples of the logs"))
     _fit_options(command.add_argument_group("the fit (by default chosen from the training logs)"))
+    _body_options(command.add_argument_group("bodies that can exist"))
 
 
 def _fit_options(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
@@ -35,10 +37,9 @@ def _fit_options(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[rep
         "--method",
         default="wls",
         metavar="NAME",
-        help="wls (default), ols, irls, iv, tls, energy, power, momentum, one-joint",
+        help="wls (default), ols, irls, tukey, iv, tls, energy, power, momentum, one-joint",
     )
     group.add_argument("--plan", metavar="FILE", help="plan.json of 'dynid plan', for --method one-joint")
-    group.add_argument("--cutoff-hz", type=float, metavar="F", help="band of the fit")
     group.add_argument(
         "--friction",
         default="auto",
@@ -68,6 +69,10 @@ def _fit_options(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[rep
         metavar="WHAT",
         help="values (default), or prediction: further friction terms if they pay",
     )
+
+
+def _sample_options(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
+    group.add_argument("--cutoff-hz", type=float, metavar="F", help="band of the fit (chosen)")
     group.add_argument("--derivative", default="central", metavar="NAME", help="central, savitzky-golay, ...")
     group.add_argument(
         "--velocity", default="position", metavar="SOURCE", help="from positions (default), or measured"
@@ -87,6 +92,9 @@ def _fit_options(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[rep
         metavar="A:B",
         help="seconds of the logs to leave out; may be given again",
     )
+
+
+def _body_options(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
     group.add_argument("--physical", action="store_true", help="a full set of bodies that can exist")
     group.add_argument(
         "--bounds",

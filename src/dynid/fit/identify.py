@@ -85,10 +85,7 @@ def identify(
     bounds = _bounds(robot, chosen)
     prepared = prepare_problem(robot, training, chosen, say)
     say(f"fitting {len(prepared.system.names)} unknowns ({chosen.method})")
-    problem = Problem(prepared.system, prepared.samples, prepared.prior)
-    if isinstance(given, LongLogs):
-        problem, more, remarks = whole_problem(given, problem, chosen, prepared.choices, work, say)
-        prepared = replace(prepared, choices={**prepared.choices, **more}, remarks=remarks)
+    prepared, problem = _posed(prepared, given, work, say)
     answer = fit(problem, chosen.method)
     if prepared.shape is not None and chosen.method != "one-joint":  # which has equations of its own
         answer = widened(answer, prepared.shape, prepared.prior, prepared.system.names)
@@ -107,6 +104,17 @@ def identify(
         logs=provenance(given),
         seconds=time.perf_counter() - started,
     )
+
+
+def _posed(
+    prepared: Prepared, given: LongLogs | Sequence[Log], work: Work, say: Report
+) -> tuple[Prepared, Problem]:
+    """The problem of all samples: those that the choices were made on, or all parts of long logs."""
+    problem = Problem(prepared.system, prepared.samples, prepared.prior)
+    if not isinstance(given, LongLogs):
+        return prepared, problem
+    problem, more, remarks = whole_problem(given, problem, prepared.options, prepared.choices, work, say)
+    return replace(prepared, choices={**prepared.choices, **more}, remarks=remarks), problem
 
 
 def _silently(_: str) -> None:

@@ -67,29 +67,29 @@ def make_physical(
         bounds=bounds,
         residual=estimate.residual,
     )
-    bounded = 0 if bounds is None else len(bounds.links)
     costs = {
-        "physical": {
-            "prior": said,
-            "bounded_links": bounded,
-            "weight": weight,
-            "weight_chosen": how,
-            **_costs(found),
-        }
+        "prior": said,
+        "bounded_links": 0 if bounds is None else len(bounds.links),
+        "weight": weight,
+        "weight_chosen": how,
+        **_costs(found),
     }
-    chosen = MappingProxyType({**estimate.choices, **costs})
-    advice = (*estimate.advice, *found.advice)
-    seconds = estimate.seconds + found.seconds
+    chosen = MappingProxyType({**estimate.choices, "physical": costs})
+    return _with_bodies(replace(estimate, choices=chosen, seconds=estimate.seconds + found.seconds), found)
+
+
+def _with_bodies(estimate: Estimate, found: PhysicalFit) -> Estimate:
+    """The estimate with the bodies found, or why there are none."""
     if not found.physical or found.parameters is None or found.values is None:
-        status = "failed" if estimate.status == "failed" else "weak"
-        reason = f"no physically consistent set was found ({found.status})"
         return replace(
             estimate,
             physical=False,
-            status=status,
-            advice=(*estimate.advice, reason, *found.advice),
-            choices=chosen,
-            seconds=seconds,
+            status="failed" if estimate.status == "failed" else "weak",
+            advice=(
+                *estimate.advice,
+                f"no physically consistent set was found ({found.status})",
+                *found.advice,
+            ),
         )
     doubtful = estimate.status == "trusted" and found.prediction_change > CONTRADICTED
     return replace(
@@ -99,9 +99,7 @@ def make_physical(
         origins=found.origins,
         physical=True,
         status="weak" if doubtful else estimate.status,
-        advice=advice,
-        choices=chosen,
-        seconds=seconds,
+        advice=(*estimate.advice, *found.advice),
     )
 
 
