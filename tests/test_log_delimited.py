@@ -117,6 +117,16 @@ def test_columns_without_a_name_are_noted(tmp_path: Path) -> None:
     assert "columns without a name, not used: 2" in log.notes
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_names_of_joints_may_hold_any_mark(tmp_path: Path, delimiter: str) -> None:
+    robot, path = robot_of("a;b", "c,d", "e\tf"), tmp_path / "log.csv"
+    with path.open("w", newline="") as file:
+        table = csv.writer(file, delimiter=delimiter)
+        table.writerow(["time", *(f"{name}.position" for name in robot.joint_names)])
+        table.writerows([[0.0, 1.0, 2.0, 3.0], [0.1, 1.1, 2.1, 3.1]])
+    assert read_log(path, robot).position.tolist() == [[1.0, 2.0, 3.0], [1.1, 2.1, 3.1]]
+
+
 def test_stamps_win_over_seconds(tmp_path: Path) -> None:
     text = "time,stamp_ns,a.position,b.position\n0,1700000000123456789,1,2\n9,1700000000123456790,1,2\n"
     log = read(tmp_path, text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -117,6 +118,9 @@ def _is_data(line: bytes) -> bool:
 
 
 def _delimiter(line: bytes) -> str | None:
+    # Names of joints may hold any mark, the name of a first column of times holds none.
+    if after_time := re.match(rb"\s*(?:time|stamp_ns)([;\t,])", line):
+        return after_time[1].decode()
     # A comma beside semicolons, tabs or blanks would be a decimal comma.
     return next((mark for mark in (";", "\t", ",") if mark.encode() in line), None)
 
