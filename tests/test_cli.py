@@ -156,6 +156,12 @@ def test_base_as_a_table(capsys):
     assert re.search(r"MZ2: .*frame 2", out)
 
 
+@pytest.mark.parametrize("terms", ["--armature", "--friction", "--offset"])
+def test_the_bound_is_of_links_alone(capsys, terms):
+    assert "of at most 17" in run(capsys, "base", "gk3")[1]
+    assert "of at most" not in run(capsys, "base", "gk3", terms)[1]
+
+
 def test_gautier_khalil_is_printed_with_symbols(capsys):
     _, out, _ = run(capsys, "base", "puma560", "--method", "gautier-khalil", "--json")
     first = json.loads(out)["formulas"][0]

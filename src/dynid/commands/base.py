@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def bound(robot: Robot) -> int | None:
-    """Upper bound of the count for a serial robot, Eq. (18) of [GK1990]; None for trees."""
+    """Upper bound of the count for the links of a serial robot, Eq. (18) of [GK1990]; None for trees."""
     if any(joint.parent != number - 1 or joint.mimic for number, joint in enumerate(robot.joints)):
         return None
     slides = sum(joint.prismatic for joint in robot.joints)
@@ -81,7 +81,8 @@ def _record(robot: Robot, base: BaseParameters) -> dict[str, object]:
 
 def _print(robot: Robot, base: BaseParameters) -> None:
     console = Console(highlight=False)
-    most = bound(robot) if base.model in ("torque", "energy") else None
+    links_alone = base.columns == robot.parameter_names  # no motors and no friction, which are not bounded
+    most = bound(robot) if links_alone and base.model in ("torque", "energy") else None
     limit = "" if most is None else f", of at most {most} for {_joints(robot)}"
     console.print(
         Text(f"{robot.name}: {base.count} base parameters ({base.model}, {base.method}){limit}", style="bold")
