@@ -14,7 +14,7 @@ import numpy as np
 from dynid.spatial import Array
 
 THRESHOLD = 1e-9  # what is smaller than this beside one is rounding
-SIGNIFICANT_DIGITS = 12
+SIGNIFICANT_DIGITS = 15
 
 
 class Floating:

@@ -145,7 +145,7 @@ def regrouped_name(name: str) -> str:
 
 def linear_text(coefficients: ArrayLike, names: Sequence[str], lead: str | None = None) -> str:
     """A linear combination as text, the name `lead` first: 'XX6 - YY6', '0' if all vanish."""
-    terms = [(name, float(c)) for name, c in zip(names, np.asarray(coefficients), strict=True) if c]
+    terms = [(name, float(c)) for name, c in zip(names, readable(coefficients), strict=True) if c]
     terms.sort(key=lambda term: term[0] != lead)
     text = ""
     for name, coefficient in terms:
@@ -154,6 +154,11 @@ def linear_text(coefficients: ArrayLike, names: Sequence[str], lead: str | None 
         factor = "" if size == 1 else f"{shortest(size)} "
         text += f" {sign} {factor}{name}" if text else f"{'-' if sign == '-' else ''}{factor}{name}"
     return text or "0"
+
+
+def readable(coefficients: ArrayLike) -> Array:
+    """Coefficients as texts show them, of 12 digits: the last ones of a float may be rounding."""
+    return np.array([float(f"{c:.12g}") for c in np.asarray(coefficients, dtype=np.float64)])
 
 
 def shortest(value: float) -> str:

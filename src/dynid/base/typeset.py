@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dynid.base.result import BaseParameters, linear_text, shortest
+from dynid.base.result import BaseParameters, linear_text, readable, shortest
 from dynid.spatial import Array
 
 _STANDARD = re.compile(r"([XYZ]{2}|M[XYZ]|M|Ia|F[vco])(R?)(\d+)")
@@ -22,6 +22,7 @@ def compact(base: BaseParameters, row: int) -> str:
 
 def grouped(coefficients: Array, names: Sequence[str], lead: str | None) -> str:
     """A linear text in which terms with one factor, other than 1, share it."""
+    coefficients = readable(coefficients)
     factors = [float(c) for c in dict.fromkeys(np.abs(coefficients)) if c not in (0.0, 1.0)]
     shared = [c for c in factors if np.count_nonzero(np.abs(coefficients) == c) > 1]
     plain = np.where(np.isin(np.abs(coefficients), shared), 0.0, coefficients)
